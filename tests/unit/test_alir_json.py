@@ -1,4 +1,4 @@
-"""ALIR files become programs that mean what ALIR says: every opcode, every spec version, and what is refused."""
+"""ALIR files are read as programs with ALIR's meaning, for all opcodes and spec versions; bad files are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Y = [[], -1, [1], [0, 15, 1], 0.0, 0.0]
 
 
 def model(*ops: list[Any], tables: list[Any] | None = None, spec: object = 4, **more: Any) -> dict[str, Any]:
-    """Inputs X and Y, then ``ops``; every op is an output."""
+    """Return an ALIR model of inputs X and Y followed by ``ops``; every op is an output."""
     records = copy.deepcopy([X, Y, *ops])
     n = len(records)
     parts: list[Any] = [[2, n], [0, 0], list(range(n)), [0] * n, [False] * n, records, -1, -1]
@@ -41,7 +41,7 @@ def outputs(program: Program, *inputs: float) -> list[Fraction]:
 
 WIDE = [-1024, 1023.875, 0.125]
 
-#: A record that reads X (op 0) and Y (op 1), inputs, and its exact value.
+#: A record that reads the inputs X (op 0) and Y (op 1), their values, and the exact result.
 MEANINGS = {
     "negation": ([[0], -2, [], WIDE, 0, 0], (2.5, 0), -2.5),
     "sum": ([[0, 1], 0, [-2], WIDE, 0, 0], (2.5, 3), 3.25),
@@ -133,7 +133,7 @@ def test_spec_3_has_no_shift_and_spec_4_needs_one() -> None:
 
 
 def changed(*path: int, to: Any) -> dict[str, Any]:
-    """A good model with one part of it changed."""
+    """Return a valid model in which one item is replaced."""
     tree = model([[0, 1, 0], 11, [1, 0, 0, -3, 1, 2], WIDE, 0, 0])
     place: Any = tree["model"]
     for step in path[:-1]:

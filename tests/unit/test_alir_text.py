@@ -1,4 +1,4 @@
-"""ALIR as text: what is shown reads back as the same program, and ``asm`` makes JSON of it."""
+"""ALIR as text: the text that ``show`` prints reads back as the same program, and ``asm`` turns it into JSON."""
 
 from __future__ import annotations
 

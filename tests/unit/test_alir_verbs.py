@@ -1,4 +1,4 @@
-"""Verbs on programs of ALIR speak of its own ops: their indices, their numbers, their words."""
+"""Verbs report on ALIR programs in ALIR's terms: the op indices, opcode numbers and opcode names of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.cli import main
 
 INTERVAL = [-64, 63.75, 0.25]
 
-#: -x; x * 4 wrapped into 5 bits; that / 8 plus 3 sixteenths; x + x + a quarter of op 2 + 2 * x.
+#: Ops 1 to 5: -x; x * 4 wrapped into 5 bits; op 2 / 8; op 3 + 3/16; x - op 1 + op 2 / 4 + 2 * x.
 OPS: list[Any] = [
     [[], -1, [0], [-4, 3.5, 0.5], 0, 0],
     [[0], -2, [], [-3.5, 4, 0.5], 0, 0],
@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
-    """Exit code, lines of stdout, stderr."""
+    """Run the command line and return the exit code, the lines of stdout, and stderr."""
     code = main._run(list(arguments))
     out, err = capsys.readouterr()
     return code, out.splitlines(), err
@@ -73,7 +73,7 @@ def test_check_tells_older_specs(spec: int, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize("name", ["a01", "a02", "a03", "a08", "a09"])
 def test_check_decides_all_promises_of_real_models(name: str) -> None:
-    """The sums are single ops: nothing within one can overflow."""
+    """The promises are decided although each sum is a single op: nothing within an op can overflow."""
     record = dais_verif.check(next(ALIR.glob(f"{name}_*/alir.json*")))
     assert record.verdict is dais_verif.Verdict.PASS
     assert not record.overflow.undecided and not record.overflow.broken
@@ -82,7 +82,7 @@ def test_check_decides_all_promises_of_real_models(name: str) -> None:
 
 
 def test_a_broken_promise_names_the_op_of_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """3.5 + 3.5 - 2 / 4 + 2 * 3.5; read as DAIS, op 1 would be a relu."""
+    """The exact result is 3.5 + 3.5 - 2 / 4 + 2 * 3.5 = 13.5. If the file were read as DAIS, op 1 would be a relu."""
     for engine in ("auto", "numpy", "exact"):
         code, _, err = run(capsys, "run", "narrow.json", "--inputs", "x.npy", "--engine", engine)
         assert code == 2, engine

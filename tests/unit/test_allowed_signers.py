@@ -1,4 +1,4 @@
-"""Allowed signers files mean what ``ssh-keygen -Y verify`` says they mean, line by line."""
+"""Each line of an allowed signers file means what ``ssh-keygen -Y verify`` takes it to mean."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def line(who: str = "ada@lab", options: str = "", key: Ed25519PrivateKey = KEY, 
     return f"{who} {options + ' ' if options else ''}{kind} {text} a comment\n"
 
 
-#: Files, and whether KEY may sign for ada@lab at NOW. Keys are drawn anew by every process, so ids are the names.
+#: Contents of a file, and whether KEY may sign for ada@lab at NOW. The keys are generated in every process, so the ids
+#: of the tests are the names.
 FILES: dict[str, tuple[str, bool]] = {
     "alone": (line(), True),
     "patterns": (line("ada@lab,*@fab"), True),
@@ -54,7 +55,7 @@ FILES: dict[str, tuple[str, bool]] = {
     "an empty list": (line(options='namespaces=""'), False),
     "upper case of an option": (line(options='NameSpaces="git"'), False),
     "upper case of a namespace": (line(options='namespaces="DAIS-VERIF"'), False),
-    # each option once
+    # every option at most once
     "namespaces twice, ours first": (line(options='namespaces="dais-verif",namespaces="git"'), False),
     "namespaces twice, ours last": (line(options='namespaces="git",namespaces="dais-verif"'), False),
     "an end twice": (line(options='valid-before="20200101",valid-before="20300101"'), False),
@@ -70,7 +71,7 @@ FILES: dict[str, tuple[str, bool]] = {
     "no time": (line(options='valid-before="soon"'), False),
     "a digit short": (line(options='valid-before="2030101"'), False),
     "month 13": (line(options='valid-before="20301301"'), False),
-    # what nobody knows
+    # what ssh-keygen does not know
     "an authority": (line(options="cert-authority"), False),
     "an unknown option": (line(options='from="lab"'), False),
     "an unknown option beside": (line(options='namespaces="dais-verif",verify-required'), False),
@@ -81,7 +82,7 @@ FILES: dict[str, tuple[str, bool]] = {
     "an unknown type": (line(kind="ssh-nothing"), False),
     "no key": ("ada@lab\n", False),
     "a key that is no base64": ("ada@lab ssh-ed25519 ***\n", False),
-    # what does not end a line does not begin one
+    # characters that do not end a line, so that no new line begins after them
     "a form feed in a comment": (f"# old\x0c{line()}", False),
     "a line separator in a comment": (f"# old\u2028{line()}", False),
     "a carriage return in a comment": (f"# old\r{line()}", False),
@@ -143,7 +144,7 @@ def test_a_file_that_cannot_be_understood(text: str, says: str, tmp_path: Path) 
 
 
 def test_a_bad_line_is_never_passed_over(tmp_path: Path) -> None:
-    """ssh-keygen goes on behind it; but it may have been meant to take a permission away."""
+    """ssh-keygen skips such a line; but the line may have been meant to revoke a permission."""
     (tmp_path / "signers").write_text(line() + line(options='valid-before="soon"'))
     with pytest.raises(InputError, match="line 2"):
         principals(tmp_path / "signers", public_key(KEY), NOW)

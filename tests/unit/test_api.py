@@ -1,4 +1,4 @@
-"""``import dais_verif``: what the verbs do, as functions that return records and print nothing."""
+"""The functions of ``dais_verif`` do what the verbs do, but return records and print nothing."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
 
 
 def test_under_o_nothing_is_lost(bug: Path, tmp_path: Path) -> None:
-    """No check rests on ``assert``."""
+    """The checks also run under ``python -O``, because none of them rests on ``assert``."""
     (tmp_path / "prog.bin").write_bytes(write_binary(SUM, "v1"))
     code = f"import dais_verif as d; print(d.simulate('prog.bin', rtl={str(bug)!r}, simulators='icarus').verdict.value)"
     done = subprocess.run(
@@ -215,7 +215,7 @@ def test_synthesize_refuses_what_the_command_refuses(wrong: dict[str, Any], says
 
 
 def test_importing_loads_none_of_it() -> None:
-    """Importing costs what its modules cost: four of ours and few of Python's."""
+    """The import loads only four modules of the package and few modules of Python."""
     code = "import sys; before = set(sys.modules); import dais_verif; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = done.stdout.split()

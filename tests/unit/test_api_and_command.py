@@ -1,4 +1,4 @@
-"""For the same request a verb of the command line and the function of the API give the same record."""
+"""A verb of the command line and the function of the API give the same record for the same request."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
 OTHER = Program.build([X, Y, (1, 0, 1, 0, (1, 4, 0))], [(2, 0, 0)], inp_shift=[0, 0])
 
-#: Times, and the line to copy, which the command takes as it was given.
+#: Times, and the command line to copy, which the command records as it was typed.
 _VARYING = {"seconds", "build_seconds", "run_seconds", "times", "profile", "cached", "reproduce", "replay", "batches"}
 
-#: The command, and the same as a call.
+#: The command, and the same request as a call of the API.
 CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "check": ("check a.bin --no-proof", lambda: dais_verif.check("a.bin", proof=False)),
     "convert": ("convert a.bin a.json", lambda: dais_verif.convert("a.bin", "a.json")),
@@ -126,11 +126,11 @@ def test_that_they_differ_would_be_seen(capsys: pytest.CaptureFixture[str]) -> N
 
 def default_of(option: click.Parameter) -> object:
     found = option.default if isinstance(option.default, str | int | float) else None
-    # --this/--no-this may be neither.
+    # An option such as --this/--no-this may have no default at all.
     return bool(found) if getattr(option, "is_flag", False) and not option.secondary_opts else found
 
 
-#: The function, its verb, and the requests that it makes.
+#: The function, its verb, and the request classes that it builds.
 REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
     "check": (dais_verif.check, "check", (CheckRequest,)),
     "convert": (dais_verif.convert, "convert", (ConversionRequest,)),
@@ -146,13 +146,13 @@ REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
 }
 
 
-#: What is repeated, and what a machine decides, has no default in the help.
+#: Help shows no default for options that may be repeated, and for those that depend on the machine.
 NO_DEFAULT = ("inputs", "rtl", "data", "parameters", "jobs", "latency", "at_once")
 
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_defaults_are_the_same(name: str) -> None:
-    """Of the function, of the request that it makes, and of the options of the verb."""
+    """Function, request and options of the verb have the same defaults."""
     function, verb, requests = REQUESTS[name]
     parameters = inspect.signature(function).parameters
     command = main.cli.get_command(None, verb)  # type: ignore[arg-type]

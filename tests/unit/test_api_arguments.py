@@ -1,4 +1,4 @@
-"""What a caller can get wrong is one line, and no verdict: values of other types, empty lists, outputs over inputs."""
+"""Wrong arguments of a call give a one-line error and no verdict: wrong types, empty lists, outputs that are inputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from dais_verif.program import Program, write_binary
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
-D: Any = dais_verif  # which mypy would stop from calling it so
+D: Any = dais_verif  # typed as Any, as mypy would refuse wrong calls
 
 _FLOWS = (check, cover, covering, designs, diff, emit, pins, pipelines, proof_request, rank_sensitivity, regress)
 _MORE = (run_on_board, sign_off, simulation_request, synthesize, verify_certificate)
@@ -144,7 +144,7 @@ def test_every_field_of_a_request_has_a_rule() -> None:
             assert kind in RULES or kind in OWN_TYPES, f"{request.__name__}.{field.name}: {field.type}"
 
 
-#: For every kind of argument, what is none.
+#: Wrong values for each kind of argument.
 WRONG: dict[str, list[Any]] = {
     "Path": [5, b"a.bin", [], np.arange(3), "a\0b", ""],
     "paths": [5, b"a.bin", [None], [b"x"], np.arange(3), "a\0b", {"a.v": 1}],

@@ -1,4 +1,4 @@
-"""``dais_verif.prove``: what the verb does, as a function that returns a record and prints nothing."""
+"""``dais_verif.prove`` does what the verb does, but returns a record and prints nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dais_verif.record.proof import Basis, Claim, Method, ProofRecord, Status
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
-#: What depends on the machine, or on the clock.
+#: Fields that depend on the machine or on the clock.
 VARYING = ("seconds", "tools", "worst", "reproduce", "cached")
 
 
@@ -138,7 +138,7 @@ def test_progress_is_told() -> None:
 
 
 def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
-    """The prover has one table of terms for all of a process: threads take turns."""
+    """Calls from several threads work: threads take turns, because a process has only one table of terms."""
 
     async def inside() -> str:
         return verdict_of(bug)
@@ -151,7 +151,7 @@ def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
 
 
 def test_a_proof_that_is_interrupted_ends_soon() -> None:
-    """Else the next one would wait for its turn until the first is done."""
+    """Otherwise the next proof would wait until the interrupted one has finished."""
     ended = threading.Event()
 
     def work() -> None:
@@ -177,7 +177,7 @@ def test_in_a_pool_of_processes(bug: Path) -> None:
 
 @pytest.mark.slow
 def test_under_o_nothing_is_lost(bug: Path, path: Path) -> None:
-    """No check rests on ``assert``."""
+    """The proof also finds the fault under ``python -O``, because no check rests on ``assert``."""
     code = f"import dais_verif as d; print(d.prove({str(path)!r}, rtl={str(bug)!r}, cache=False).verdict.value)"
     done = subprocess.run(
         [sys.executable, "-O", "-c", code], capture_output=True, text=True, timeout=120, check=True, cwd=path.parent
@@ -188,7 +188,7 @@ def test_under_o_nothing_is_lost(bug: Path, path: Path) -> None:
 def test_rtl_that_changes_meanwhile_has_no_verdict(
     bug: Path, path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What is read last, to be replayed, would be another design than was proved."""
+    """The files are read once more for the replay, which would then run another design than the one that was proved."""
     replayed = replay.replay_counterexample
 
     def late(*arguments: Any) -> Any:
@@ -202,7 +202,7 @@ def test_rtl_that_changes_meanwhile_has_no_verdict(
 
 
 def test_a_proof_of_rtl_that_changes_meanwhile_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be kept as the proof of what the files were before."""
+    """Otherwise the proof of the new content would be kept as a proof of the old one."""
     from dais_verif.flows.proof import decide
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""Records come back from their JSON as they were, and nothing else does; types are where users look for them."""
+"""Records read back from JSON are equal, other texts are refused, and public types are found where users look."""
 
 from __future__ import annotations
 

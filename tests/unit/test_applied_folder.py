@@ -1,4 +1,4 @@
-"""A folder of ``approx apply`` stands for its program: verbs take it, and a sign-off certifies what was applied."""
+"""A folder of ``approx apply`` can be used as a program: verbs accept it, and a sign-off certifies what was applied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx", reason="the reader of networks needs the pack
 
 @pytest.fixture(scope="module")
 def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One convolution of one row, perforated."""
+    """Apply a configuration with perforation to a network of one convolution over one row; return the folder."""
     from onnx import TensorProto, helper, numpy_helper
 
     folder = tmp_path_factory.mktemp("applied")

@@ -1,4 +1,4 @@
-"""Bounds of what an approximation changes: no input exceeds them, small differences stay small, the solver sharpens."""
+"""Bounds on the error of an approximation: no input exceeds them, small errors stay small, the solver tightens them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ onnx = pytest.importorskip("onnx", reason="the reader of networks needs the pack
 
 
 def network(seed: int, size: int = 4, bits: str = "INT4", channels: int = 1) -> bytes:
-    """Convolution, bias, ReLU, largest of 2 by 2, quantiser, and a dense layer, of random weights."""
+    """Return a network with random weights: convolution, bias, ReLU, 2x2 max pooling, quantiser, and a dense layer."""
     from onnx import TensorProto, helper, numpy_helper
 
     rng = np.random.default_rng(seed)
@@ -60,7 +60,7 @@ def network(seed: int, size: int = 4, bits: str = "INT4", channels: int = 1) -> 
 
 
 def under(data: bytes, conv: str, rest: str = "fp32 1") -> tuple[Any, Approximated]:
-    """The exact network, and that with a knob for the convolution and one for all other ops."""
+    """Return the exact network, and the one with knob ``conv`` for the convolution and ``rest`` for all other ops."""
     lines = [f"1 gpu conv {conv} add {rest} relu {rest} pool_max {rest}", f"2 gpu mul {rest} add {rest}"]
     file = parse_configurations("\n".join(["+++++", "c 1 1 0 0", *lines, "-----", ""]).encode())
     return dais_verif.networks.parse(data), approximate(data, file, "c")
@@ -94,7 +94,7 @@ def test_no_input_exceeds_a_bound(conv: str, rest: str) -> None:
 
 
 def test_bounds_of_one_layer_are_reached() -> None:
-    """Where all is a sum of inputs, the bound is the largest difference there is: by hand, and by trying all inputs."""
+    """If the error is a sum over inputs, the bound is the largest error that occurs over all inputs."""
     from onnx import TensorProto, helper, numpy_helper
 
     w = np.array([[[[1.0, -2.0, 3.0]]]], dtype=np.float32)
@@ -116,7 +116,7 @@ def test_bounds_of_one_layer_are_reached() -> None:
 
 
 def test_a_difference_that_is_small_stays_small() -> None:
-    """Half precision moves a sum by a little, and a result by a step of the quantiser for each weight at most."""
+    """Half precision changes a sum a little, which changes a result by at most one quantiser step per weight."""
     exact, made = under(network(1, bits="INT8"), "fp16 12")
     bound = plain_bounds(exact, made)
     weights = np.array(exact.constant("m"), dtype=object).reshape(8, 2)

@@ -1,4 +1,4 @@
-"""The reference convolution: equal to exact vectors of all 56 knobs, to loops made of the rules, to numpy's halves."""
+"""The reference convolution equals exact vectors of all 56 knobs, loops written from the rules, and numpy's float16."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_each_knob_gives_the_exact_vectors(knob: int) -> None:
 
 
 def test_no_two_knobs_pass_for_each_other() -> None:
-    """Each pair of knobs of one precision differs on some vector of one of them."""
+    """Two knobs of the same precision differ on at least one vector of one of them."""
     passed: Counter[tuple[int, int]] = Counter()
     for case in VECTORS["cases"]:
         if case["groups"] > 1 or case["rule"] != "exact":
@@ -71,11 +71,11 @@ def test_what_leaves_nothing_to_compute_is_refused(at: int) -> None:
         approx.convolve(x, w, stride=case["stride"], pad=case["pad"], groups=case["groups"], knob=case["knob"])
 
 
-# the rules once more, as loops
+# the same rules, written as loops
 
 
 def slowly(x: Any, w: Any, bias: Any, stride: tuple[int, int], pad: tuple[int, int], knob: approx.Knob) -> Any:
-    """Each output by itself, in fractions, at single precision."""
+    """Return the convolution, each output computed on its own with fractions, in single precision."""
     count, channels, height, width = x.shape
     filters, _, kh, kw = w.shape
     size, s, offset = kh * kw, knob.period, knob.offset
@@ -137,7 +137,7 @@ def test_it_is_what_loops_give_on_random_shapes(knob: int) -> None:
 
 @pytest.mark.parametrize("knob", [11, 123, 232])
 def test_nothing_is_lost_where_integers_grow(knob: int) -> None:
-    """All that is added, multiplied or put between them is an integer of any size, too, as far as zeros go."""
+    """Sums, products and interpolated values stay exact integers of any size."""
     rng = np.random.default_rng(knob)
     x, w = rng.integers(-9, 9, (1, 2, 5, 5)).astype(object), rng.integers(-9, 9, (2, 2, 3, 3)).astype(object)
     big = 3**60
@@ -154,7 +154,7 @@ def test_integers_of_any_size_are_exact() -> None:
 
 @pytest.mark.parametrize("shape", [(9, 1, 1), (1, 9, 1), (1, 1, 9), (3, 3, 1)])
 def test_sums_beyond_int64_are_exact(shape: tuple[int, ...]) -> None:
-    """Each product fits, all of them together do not."""
+    """Each product fits int64, but their sum does not."""
     x = np.full((1, *shape), 1 << 30)
     assert approx.convolve(x, x).tolist() == [[[[9 << 60]]]]
 
@@ -198,7 +198,7 @@ def test_groups_are_convolutions_of_their_own() -> None:
 
 @pytest.mark.parametrize("lowest", [-30, -20, -12, 0, 10])
 def test_rounding_is_numpys(lowest: int) -> None:
-    """Ties, subnormals, zeros; float64 to float16 is one rounding."""
+    """Rounding equals numpy's for ties, subnormals and zero; ``np.float16(float)`` rounds only once."""
     rng = random.Random(lowest)
     for _ in range(3000):
         digits = rng.choice((1, 11, 12, 13, 40))
@@ -208,7 +208,7 @@ def test_rounding_is_numpys(lowest: int) -> None:
 
 
 def test_rounding_takes_fractions_that_are_no_floats() -> None:
-    half = Fraction(1) + Fraction(1, 1 << 11)  # a tie between 1 and the next number
+    half = Fraction(1) + Fraction(1, 1 << 11)  # halfway between 1 and the next half-precision number
     above, below = half + Fraction(1, 3**50), half - Fraction(1, 3**50)
     found = [half_steps(*value.as_integer_ratio()) for value in (below, half, above, -above)]
     assert found == [STEPS, STEPS, STEPS + (STEPS >> 10), -STEPS - (STEPS >> 10)]

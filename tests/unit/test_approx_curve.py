@@ -1,4 +1,4 @@
-"""Which configurations are worth having: HPVM's curve, and the fastest one within a budget."""
+"""Choice of configurations: HPVM's Pareto curve, and the fastest configuration within a budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARETO = json.loads((HPVM / "pareto.json").read_text())["pareto"]
 
 
 def file_of(*rows: tuple[str, str, str, str]) -> approx.ConfigurationFile:
-    """Name, speed-up, energy and loss of each."""
+    """Return a file of configurations; each row is name, speed-up, energy and loss."""
     parts = [
         f"+++++\n{name} {speedup} {energy} 0 {loss}\n1 gpu conv fp32 11\n-----\n"
         for name, speedup, energy, loss in rows
@@ -33,7 +33,10 @@ def test_there_is_a_curve_for_every_real_file() -> None:
 
 
 def test_losses_that_are_near_are_one_group() -> None:
-    """A group is what is near its first, not near the one before; of equally good ones the first is taken."""
+    """Losses near that of the first member form a group, not losses near that of the preceding one.
+
+    Among equally good members, the first is taken.
+    """
     file = file_of(
         ("a", "1", "1", "0"),
         ("b", "2", "1", "1"),
@@ -53,7 +56,7 @@ def test_the_first_is_always_kept_and_others_must_be_strictly_better() -> None:
 
 
 def test_a_difference_of_a_hundredth_counts_as_in_binary32() -> None:
-    """-2.99 and -2.98 are less than 0.01 apart as binary32 has them, and not as binary64 has them."""
+    """-2.99 and -2.98 differ by less than 0.01 in binary32, but not in binary64."""
     assert not -2.98 - -2.99 < 0.01
     file = file_of(("a", "1", "1", "0"), ("b", "2", "1", "-2.99"), ("c", "3", "1", "-2.98"))
     assert approx.pareto(file) == ["a", "c"]
@@ -69,7 +72,7 @@ def test_the_fastest_within_a_budget_that_is_inclusive(budget: str, chosen: str 
 
 
 def test_a_budget_is_compared_as_decimals() -> None:
-    """As floats these losses are equal."""
+    """The two losses are equal as floats."""
     most, more = "0.1", "0.1000000000000000000001"
     assert float(most) == float(more)
     file = file_of(("a", "1", "1", "0"), ("b", "3", "1", more), ("c", "2", "1", most))

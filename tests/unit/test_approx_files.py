@@ -1,4 +1,4 @@
-"""Files of approximation configurations: real ones come back byte for byte, and each malformed one is told apart."""
+"""Files of approximation configurations: real files come back byte for byte, malformed ones give a specific error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.errors import InputError
 REAL = sorted(path for path in HPVM.glob("*.txt") if path.name != "global_knobs.txt")
 BAD = sorted((HPVM / "bad").glob("*.txt"))
 
-#: As HPVM's documentation has it: no baseline, and no names of approximations.
+#: The form of HPVM's documentation: no baseline, and no names of approximations.
 BARE = b"+++++\nconf0 1.0 0 90.5 0\n1 gpu conv 151 add 12 relu 11\n2 cpu conv 121\n-----\n"
 
 
@@ -51,7 +51,7 @@ def test_a_real_file_comes_back_byte_for_byte(path: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("path", REAL, ids=names(REAL))
 def test_a_real_file_deserves_its_notices(path: Path) -> None:
-    """Of all that can be noticed, real files have only ``fp16`` under the number of fp32."""
+    """The only thing noticed in real files is ``fp16`` with the number of fp32."""
     file = approx.read(path)
     odd = len(re.findall(rb" fp16 11\b", path.read_bytes()))
     assert [notice.token for notice in file.notices] == ["11"] * odd
@@ -93,7 +93,7 @@ def test_what_is_read_can_be_looked_at() -> None:
 
 @pytest.mark.parametrize("path", BAD, ids=names(BAD))
 def test_a_malformed_file_is_told_with_its_place(path: Path) -> None:
-    """Line and token are those of the ``.why`` beside it."""
+    """The error names the line and the token that the ``.why`` file beside it states."""
     why = path.with_suffix(".why").read_text()
     line, token = re.search(r"line (\d+)", why), re.search(r"token '([^']+)'", why)
     with pytest.raises(approx.ConfigurationError) as caught:
@@ -108,7 +108,7 @@ def test_a_malformed_file_is_told_with_its_place(path: Path) -> None:
             approx.read(path)
 
 
-#: What is wrong, the place, and words of the reason.
+#: The malformed file, line and token of the error, and words of its reason.
 WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "nothing": (b"", None, None, "holds no configuration"),
     "baseline-alone": (b"1.0\n", None, None, "holds no configuration"),
@@ -170,7 +170,7 @@ def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
     assert words in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
-#: What is odd: a line that is taken, and refused with ``strict``.
+#: The unusual file, which is accepted with a notice and refused with ``strict``, and line and reason of the notice.
 ODD: dict[str, tuple[bytes, int, str]] = {
     "blank": (text_of("1 gpu conv fp32 11", "", "2 gpu add fp32 1"), 5, "blank line"),
     "blank-begin": (b"\n" + text_of(), 1, "blank line"),
@@ -230,7 +230,7 @@ def test_the_normal_form_has_single_blanks_and_no_blank_lines() -> None:
 
 
 def test_what_says_the_same_is_equal_wherever_it_was_read() -> None:
-    """Names of files, blanks and notices are no part of what a file says."""
+    """File names, blanks and notices do not count when two files are compared."""
     odd = text_of("1  gpu conv fp32 11", "")
     assert approx.parse(odd, "a.txt") == approx.parse(text_of("1 gpu conv fp32 11"), "b.txt")
     assert approx.parse(odd, "a.txt") != approx.parse(text_of("1 gpu conv 11"), "a.txt")

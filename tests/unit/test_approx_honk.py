@@ -1,4 +1,4 @@
-"""A real file of a network of four nodes, applied unchanged to a network of its shape; larger networks' are refused."""
+"""A real file for a network of four nodes applies unchanged to a network of that shape; files of larger ones do not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ W3, B3 = RNG.integers(-3, 4, (8, 3)) / 4, RNG.integers(-3, 4, 3) / 2
 
 
 def network(dense: str) -> bytes:
-    """Two convolutions with bias, ReLU and pooling, a dense layer, and softmax, quantised between."""
+    """Return a network of two convolutions with bias, ReLU and pooling, a dense layer and softmax, with quantisers."""
     from onnx import TensorProto, helper, numpy_helper
 
     def quantised(name: str, x: str, scale: str, zero: str) -> list[onnx.NodeProto]:
@@ -73,14 +73,14 @@ def network(dense: str) -> bytes:
 
 @pytest.mark.parametrize("dense", ["Gemm", "MatMul"])
 def test_each_configuration_is_applied(dense: str) -> None:
-    """Node by node; the first convolution under each knob of the file is what the reference says."""
+    """Every node gets its knobs, and the first convolution equals the reference for each of its knobs in the file."""
     file, data = read_configurations(HONK), network(dense)
     exact = dais_verif.networks.parse(data)
     assert [[op.op for op in node.ops] for node in dais_verif.networks.fuse(exact) if node.number is not None] == [
         [op.op for op in node.ops] for node in file.configurations[0].nodes
     ]
     x = np.random.default_rng(1).integers(-8, 8, (3, 1, 8, 8)) / 2
-    # One of each way to treat a node; the others differ in how they put them together.
+    # Only configurations that treat some node in a new way are tried; the others combine the same treatments.
     seen: set[tuple[object, ...]] = set()
     for one in file.configurations:
         ways = {(at, *(op.knob for op in node.ops)) for at, node in enumerate(one.nodes)}

@@ -1,4 +1,4 @@
-"""The table of knobs: what is built in is what HPVM's runtime ships, and a table of one's own is read with care."""
+"""The table of knobs: the built-in one is that of HPVM's runtime, and a user's table is checked when it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured: intervals that hold what they promise, columns that add up, a choice within a budget, a fit."""
+"""Accuracies, measured columns, the choice within a budget, and whether a configuration fits a network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NETWORK = [["conv", "add", "relu", "pool_max"]] * 2 + [["mul", "add"], ["softmax
 
 
 def at_least(correct: int, total: int, p: Fraction) -> Fraction:
-    """The exact chance of ``correct`` successes or more."""
+    """Return the exact probability of at least ``correct`` successes."""
     return sum((math.comb(total, k) * p**k * (1 - p) ** (total - k) for k in range(correct, total + 1)), Fraction(0))
 
 
@@ -40,7 +40,7 @@ def test_an_interval_ends_where_the_sample_becomes_too_rare(correct: int, total:
 
 
 def test_an_interval_holds_the_accuracy_as_often_as_it_says() -> None:
-    """For every accuracy: the exact chance of a sample whose interval holds it."""
+    """For every true accuracy, the interval contains it with a probability of at least 95 %, computed exactly."""
     total = 30
     ends = [tuple(Fraction(end) / 100 for end in Accuracy(k, total).interval()) for k in range(total + 1)]
     found = []
@@ -115,7 +115,7 @@ def one_of(*nodes: str) -> approx.Configuration:
 
 
 def test_a_prediction_is_the_linear_model_of_the_tuner() -> None:
-    """By hand: 900 / (400/3 + 500/1.5), the third column of the table of knobs for each."""
+    """By hand: 900 / (400/3 + 500/1.5), with the speed-ups from the third column of the table of knobs."""
     one = one_of("1 gpu conv perf_fp16 151 add fp16 12", "2 gpu mul fp16 12 add fp16 1")
     costs = [[400, 0], [500, 0]]
     assert approx.predicted_speedup(one, costs) == Fraction(900) / (Fraction(400, 3) + Fraction(1000, 3))
@@ -184,7 +184,7 @@ def test_nodes_must_be_numbered_as_the_runtime_finds_them() -> None:
 
 
 def test_real_files_fit_no_others_network() -> None:
-    """Of the real files only two small graphs have the same operations."""
+    """Of the networks of the real files, only two small ones have the same operations."""
     files = [approx.read(path) for path in sorted(HPVM.glob("*.txt")) if path.name != "global_knobs.txt"]
     shapes = [[[op.op for op in node.ops] for node in file.configurations[0].nodes] for file in files]
     fitting = []

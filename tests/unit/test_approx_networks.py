@@ -1,4 +1,4 @@
-"""``approx apply`` and ``approx measure``: what they write, what they say, and what they refuse."""
+"""``approx apply`` and ``approx measure``: the files that they write, the messages, and what they refuse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def network() -> Network:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """The example, measured; exit codes carry the verdict."""
+    """Measure the example and return the folder and the JSON; exit code 0 also is the verdict."""
     folder = tmp_path_factory.mktemp("measured")
     words = ["approx", "measure", NETWORK, CONFIGURATIONS, "--data", DATA, "--budget", "4", "-o", folder]
     assert main._run(list(map(str, words))) == 0
@@ -66,7 +66,7 @@ def test_the_program_of_a_configuration_is_the_one_that_was_measured(
 
 
 def few(tmp_path: Path, **changed: NDArray[Any] | None) -> Path:
-    """Ten samples, with arrays changed or, if None, left out."""
+    """Write ten samples, with arrays replaced or, if None, left out."""
     held = np.load(DATA)
     arrays = {"image": held["image"][:10], "label": held["label"][:10], **changed}
     np.savez(tmp_path / "few.npz", **{name: array for name, array in arrays.items() if array is not None})
@@ -140,7 +140,7 @@ def test_a_page_shows_what_was_measured(measured: tuple[Path, Any], tmp_path: Pa
     write_page(made, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert text.count("<circle") == 5 * 3 and "first: 1.05073x at a loss of 2.167" in text and "163.125" in text
-    assert text.count('class="trend"') == 2 and "exact, first" in text  # by what is predicted, and by cycles
+    assert text.count('class="trend"') == 2 and "exact, first" in text  # one by predicted speed-up, one by cycles
 
 
 def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

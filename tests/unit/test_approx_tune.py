@@ -1,4 +1,4 @@
-"""The search of configurations: what it finds is measured, within the budget, the same again, and resumable."""
+"""The search of configurations: results are measured and within the budget, a search can be repeated and resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx", reason="the reader of networks needs the pack
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A network of one convolution, and samples with the labels that it gives them."""
+    """Write a network of one convolution, and samples with the labels that the network gives them."""
     from onnx import TensorProto, helper, numpy_helper
 
     folder, rng = tmp_path_factory.mktemp("tune"), np.random.default_rng(2)
@@ -52,7 +52,7 @@ def test_the_fastest_within_the_budget_is_found(files: tuple[Path, Path], tmp_pa
     tight = dais_verif.tune_configurations(*files, tmp_path / "tight.txt", budget="0", tries=40)
     assert tight.loss <= 0 and tight.speedup < 2
     kept = json.loads((tmp_path / "tight.txt.tried.json").read_text())["tried"]
-    assert len(kept) == tight.tried == 28  # each knob in single precision, and none
+    assert len(kept) == tight.tried == 28  # the exact network, and each knob in single precision
     file = read_configurations(tmp_path / "all.txt")
     assert [one.name for one in file.configurations] == found.configurations and file.configurations[0].name == "exact"
     measured = dais_verif.measure_configurations(files[0], tmp_path / "all.txt", files[1])
@@ -109,7 +109,10 @@ def test_a_draw_at_random_is_no_better_than_the_search(files: tuple[Path, Path],
 
 
 def test_losses_of_single_knobs_say_what_is_tried_together() -> None:
-    """Two layers of which knobs are known one by one: what is predicted to fit comes first, the fastest of it first."""
+    """Results of single knobs decide which pairs of knobs are tried first, for two layers.
+
+    Pairs that are predicted to fit the budget come first, the fastest of them first.
+    """
     from fractions import Fraction
 
     from dais_verif.flows.approximation.choices import Space

@@ -1,4 +1,4 @@
-"""Who may know whom, and how large a file may grow."""
+"""Which folders may import which, and how large a file may grow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import dais_verif
 PACKAGE = Path(dais_verif.__file__).parent
 
 #: The folders that a folder may import, and why no others. Modules beside the folders (``errors``, ``files``,
-#: ``verdict``, ...) are the ground floor: any folder may import them, but for the API.
+#: ``verdict``, ...) are the base: any folder may import them, except for those of the API.
 MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
     "kernels": (
@@ -134,16 +134,16 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
 
 FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
-#: Folders that flows alone may import: what is known of them elsewhere is a record.
+#: Folders that only flows may import: other folders know their results as records.
 LAST = ("signoff",)
 
-#: Titles of targets and kinds of their cells, which are a table.
+#: An exception: this module shows titles of targets and kinds of cells, which are tables in ``synthesis``.
 ALLOWED = {("report/synthesis_text.py", "synthesis")}
 
 
 @cache
 def imports_of(path: Path) -> frozenset[str]:
-    """The folders (or modules) of the package that the file imports, also within functions."""
+    """Return the folders (or modules) of the package that the file imports, including imports within functions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -182,13 +182,16 @@ def test_no_level_holds_more_files_than_a_reader_takes_in() -> None:
 
 
 def test_the_command_line_is_thin() -> None:
-    """It holds options, requests and prints; other packages decide and render. Help texts may be long."""
+    """The command line holds options, requests and prints; other packages decide and render.
+
+    Help texts are not counted.
+    """
     lines = {path: lines_of_code(path) for path in (PACKAGE / "cli").rglob("*.py")}
     assert sum(lines.values()) < 1800, sum(lines.values())
 
 
 def lines_of_code(path: Path) -> int:
-    """Return how many lines hold a name, a number or a keyword, which text alone does not."""
+    """Return how many lines hold a name, a number or a keyword; lines with only text do not count."""
     with path.open("rb") as file:
         return len({token.start[0] for token in tokenize.tokenize(file.readline) if token.type in (NAME, NUMBER)})
 
@@ -236,7 +239,7 @@ def test_an_import_is_seen_however_it_is_written(source: str, found: set[str], t
 
 
 def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None:
-    """Each of these takes some percent of a run whose design was built before."""
+    """Loading any of these modules would take some percent of a run whose design was built before."""
     late = ("cocotb", "pytest", "rich", "filelock", "dais_verif.golden", "dais_verif.simulation.verify")
     code = (
         "import sys, dais_verif.cli.sim\nfrom dais_verif.toolchain import tools\ntools.cocotb_entry()\n"

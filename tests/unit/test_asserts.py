@@ -1,4 +1,4 @@
-"""No check of the package rests on ``assert``: PYTHONOPTIMIZE leaves those out."""
+"""No check of the package rests on ``assert``, because PYTHONOPTIMIZE removes asserts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE = Path(dais_verif.__file__).parent
 
 
 def narrows(test: ast.expr) -> bool:
-    """Whether ``test`` only tells the type checker what the lines below would find out by failing."""
+    """Return whether ``test`` only narrows a type for the type checker; without it, the following lines would fail."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return all(map(narrows, test.values))
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -28,7 +28,7 @@ def narrows(test: ast.expr) -> bool:
 
 
 def checks(text: str) -> list[int]:
-    """The lines of the asserts that decide anything."""
+    """Return the line numbers of the asserts that check something."""
     found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assert)]
     return [node.lineno for node in found if node.msg is not None or not narrows(node.test)]
 

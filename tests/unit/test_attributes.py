@@ -1,4 +1,4 @@
-"""Attributes that Icarus is not given: those with computed values, and nothing else of the RTL."""
+"""Attributes with computed values are removed from RTL for Icarus, and nothing else is changed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_values_that_name_something_are_computed(text: bytes, lines: tuple[int, 
         b"wire \\a(*b = c; wire d; // *)",
         b"(* keep = W",
         b"(*) *)",
-        # what readers see other things in: the end of the attribute, or its beginning, may be elsewhere
+        # what readers understand differently: the attribute may begin or end elsewhere
         b"(* keep = X /* *) r = a; // */ *) r = ~a;",
         b"(* keep = X // *) r = a;\n *) r = ~a;",
         b"always @(*/**/) r = ~a; /* *) (a) r = a; /* */",
@@ -74,7 +74,7 @@ def test_all_else_stays(text: bytes) -> None:
 
 
 def test_it_takes_no_longer_where_much_is_left_open() -> None:
-    """Text that begins attributes, comments and strings and never ends them."""
+    """The run time stays linear for text that opens attributes, comments and strings and never closes them."""
     for text in (
         b"(* a = b " * 20_000,
         b'(* a = "b ' * 20_000,

@@ -1,4 +1,4 @@
-"""The campaign of bitstreams: its table, what makes it fail, and that it does not do again what is done."""
+"""The bitstream campaign: its table, what makes it fail, and that existing rows are not computed again."""
 
 from __future__ import annotations
 

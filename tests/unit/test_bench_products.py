@@ -1,4 +1,4 @@
-"""Networks of products: what they compute, and what makes the measurement fail."""
+"""Networks of products: which programs they are, and what makes the measurement fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines of any size: what the generator promises of them, and that their cost grows with their size alone."""
+"""Generated machines of any size: they are as large as asked for, and run time grows with their size alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program needs of a design's ports: found, or refused with what was expected and what is there."""
+"""Binding of a program to the ports of a design: ports are found, or the error names what was expected and found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.errors import InputError, ViolationError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import ports_of
 
-#: Inputs s4.0 and s6.1; outputs their sum s8.1, minus it, and a constant 0.
+#: Inputs s4.0 and s6.1; outputs are their sum in s8.1, the negated sum, and a constant 0.
 SUM = Program.build(
     [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 4, 1)), (0, 0, 1, 0, (1, 6, 1))],
     [(2, 0, 0), (2, 0, 1), (-1, 0, 0)],
@@ -59,7 +59,7 @@ def test_a_port_an_element() -> None:
     )
     bound = bind(SUM, PortsFile(Side("x_{}"), Side("y{}")), found)
     assert bound.interface.inputs == (Wire("x_0", 0, 4), Wire("x_1", 4, 6))
-    # An output without bits of its own is compared where the design gives it a port: it must be 0.
+    # An output of zero bits is compared if the design has a port for it: the port must be 0.
     assert bound.interface.outputs == (Wire("y0", 0, 8), Wire("y1", 8, 9), Wire("y2", 17, 3))
     assert bound.output_types[2] == FixedType(0, 3, 0)
     assert bound.input_at(1) == ("x_1", bound.ports.inputs[1]._replace(offset=0))
@@ -175,16 +175,16 @@ class TestTypesOfTheFile:
 
 
 class TestIntervals:
-    """da4ml sizes its ports by the declared intervals, ours are sized by types."""
+    """da4ml sizes its ports by the declared intervals; the ports of our own RTL are sized by types."""
 
-    #: s4.0 declared as -7..7; the output is minus it: four bits suffice.
+    #: s4.0 declared as -7..7; the output is the negated input, for which four bits suffice.
     NEGATED = replace(
         Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 1), (-1, 0, 0)], inp_shift=[0]), intervals=((-7, 7),)
     )
 
     def test_are_tried_first(self) -> None:
         first, second = sizings_of_outputs(self.NEGATED)
-        # An output of constant 0 has the bits of the last op there.
+        # With da4ml's intervals, an output of constant 0 is as wide as the last op.
         assert ([e.width for e in first.elements], first.how) == ([4, 4], "da4ml's intervals")
         assert ([e.width for e in second.elements], second.how) == ([5, 0], "the program's types")
 

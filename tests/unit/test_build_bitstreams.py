@@ -1,4 +1,4 @@
-"""Devices, pins and what is refused before a bitstream is built; small builds, and that they are the same again."""
+"""Devices, pins and refused requests of bitstream builds; small builds, which can be reproduced."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_missing_tool_is_named_and_nothing_is_written(
 
 
 def test_two_builds_are_byte_by_byte_the_same(tmp_path: Path) -> None:
-    """One whose pins were chosen, and one that is given these very pins."""
+    """A build with pins chosen by the tool, and a build given these same pins, yield the same files."""
     first = dais_verif.build_bitstream(MAC, SMALL, tmp_path / "one", stages=2)
     pins = tmp_path / "one" / "pins.pcf"
     again = dais_verif.build_bitstream(MAC, SMALL, tmp_path / "two", stages=2, pins=pins)
@@ -138,7 +138,7 @@ def test_another_seed_is_another_bitstream(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_says_by_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the table in the log of a nextpnr that cannot go on: this one is ours, and says what the real one did."""
+    """The numbers are read from the log of a nextpnr that stops; the fake one here prints what the real one did."""
     fake = tmp_path / "nextpnr-ice40"
     fake.write_text(f"#!/bin/sh\ncat <<END\n{_FULL}END\nexit $(($# > 1))\n")
     fake.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The cache of builds: an entry is whole or not there, and what cannot be kept is built again."""
+"""The cache of builds: an entry is complete or absent, and what cannot be kept is built again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a run."""
+    """Return the folder of a run."""
     folder = tmp_path / "run"
     folder.mkdir()
     return folder
@@ -43,7 +43,7 @@ class TestKey:
             ([], [""]),
             (["a", "b"], ["b", "a"]),
             (["a", "b"], ["ab"]),
-            # One part that looks like two with their lengths.
+            # One part that consists of two parts with their lengths.
             ([b"a", b"b"], [b"a" + (1).to_bytes(8, "little") + b"b"]),
             ([b"", b""], [bytes(8)]),
         ],
@@ -202,7 +202,7 @@ class TestClear:
     def test_that_is_killed_leaves_no_half_of_an_entry(
         self, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """By its name it is gone before anything in it is."""
+        """If ``clear`` is killed, no entry is left half removed: entries are renamed before their files are removed."""
         put(KEY, folder)
         monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
         build_cache.clear()
@@ -229,7 +229,7 @@ class TestLeftOvers:
 
 
 class TestNoCache:
-    """Where the folder cannot be made there is no cache, and no error either."""
+    """If the folder of the cache cannot be created, there is no cache, and no error either."""
 
     @pytest.fixture(autouse=True, params=["", "builds"])
     def blocked(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -255,7 +255,7 @@ class TestNoCache:
 
 
 class TestVerb:
-    """``dais-verif cache``, in a process of its own."""
+    """``dais-verif cache``, run in a process of its own."""
 
     def test_shows_and_removes(self, home: Path, folder: Path) -> None:
         put("first", folder, size=1_500_000, used=time.time() - 7300)

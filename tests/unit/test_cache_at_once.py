@@ -1,4 +1,4 @@
-"""Many runs share the cache of builds: nobody sees a part of an entry, and one builds while others wait."""
+"""Runs share the cache of builds: no run sees a partial entry, and one run builds while the others wait."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a run."""
+    """Return the folder of a run."""
     folder = tmp_path / "run"
     folder.mkdir()
     return folder
@@ -34,12 +34,12 @@ def folder(tmp_path: Path) -> Path:
 
 class TestManyAtOnce:
     def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
-        """In processes of several threads each: one entry comes of it, and nobody ever sees a part of one."""
+        """Several processes of several threads put the same entries: each exists once, and is never seen incomplete."""
         at_once(put_the_same, tmp_path, processes=3, threads=3)
         assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
 
     def test_put_fetch_and_clear(self, home: Path, tmp_path: Path) -> None:
-        """Whoever fetches gets all of an entry or nothing, whatever becomes of the entry."""
+        """Each fetch yields a complete entry or nothing, while other threads put and remove the entry."""
         at_once(put_fetch_and_clear, tmp_path, processes=2, threads=4)
         assert {path.name for path in home.iterdir()} <= {KEY}
 
@@ -58,7 +58,7 @@ class TestManyAtOnce:
 
 class TestTurn:
     def test_lets_one_build_and_the_others_wait(self, folder: Path) -> None:
-        """As builds do: who comes second finds what the first has made."""
+        """Threads take turns as builds do: the first one builds, and the others find its entry."""
         told: list[str] = []
 
         def build(number: int) -> None:
@@ -91,7 +91,7 @@ class TestTurn:
 
     def test_comes_when_the_time_is_over(self) -> None:
         with build_cache.turn(KEY):
-            for _ in range(2):  # who did not wait for the first must not end its turn
+            for _ in range(2):  # a thread whose wait timed out must not end the turn of the first one
                 begin = time.monotonic()
                 with build_cache.turn(KEY, timeout=0.3):
                     assert 0.3 <= time.monotonic() - begin < 5
@@ -113,7 +113,7 @@ class TestTurn:
         with in_time(5), build_cache.turn(KEY):
             holder.join(5)
             assert holder.exitcode == -signal.SIGKILL
-        # What the killed run left is no hindrance for anybody.
+        # The lock file that the killed run left does not block other runs.
         with in_time(5), build_cache.turn(KEY):
             pass
 
@@ -135,7 +135,7 @@ class TestTurn:
 
 
 class in_time:
-    """What is inside takes less than ``seconds``."""
+    """Assert that the body of the ``with`` statement takes less than ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

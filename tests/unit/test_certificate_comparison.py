@@ -1,4 +1,4 @@
-"""What a new run must find again of a certificate: every field is decided on, and no claim may exceed the new run."""
+"""Comparison of a certificate with a new run: every field is considered, and no claim may exceed the new run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIMITED = summary(20, 2, 1, 3, 4)
         (summary(24, 0, 6, 0, 0), NOW, ["mutants: equivalent", "mutants: survived", "mutants: score"]),
         (summary(23, 1, 1, 0, 5), NOW, ["mutants: killed by simulation", "mutants: killed by proof"]),
         (replace(NOW, score=99.0), NOW, ["mutants: score"]),
-        # Three are unknown, and six more are killed.
+        # The new run leaves three mutants unknown, but the certificate claims eight more kills.
         (
             summary(28, 2, 0, 0, 0),
             LIMITED,

@@ -1,4 +1,4 @@
-"""The changelog keeps the form of keepachangelog.com, news fragments keep theirs, and one version is everywhere."""
+"""The changelog follows keepachangelog.com, news fragments have their form, and the version is the same everywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 
 
 def problems_of(text: str) -> list[str]:
-    """What is not as the form wants it."""
+    """Return the lines of the changelog that violate the form."""
     found, releases, kinds, filled = [], list[tuple[tuple[int, ...], date]](), list[str](), True
     if not text.startswith("# Changelog\n"):
         found.append("no title")
@@ -69,7 +69,7 @@ def test_another_form_is_seen(wrong: str) -> None:
 
 
 def fragment_problems(name: str, text: str) -> list[str]:
-    """What is wrong with the news fragment ``name``."""
+    """Return the errors in the news fragment ``name``."""
     kinds = "|".join(kind.lower() for kind in KINDS)
     found = [] if re.fullmatch(rf"\+[a-z0-9-]+\.({kinds})\.md", name) else [f"{name}: must be +NAME.KIND.md"]
     if not re.match(r"[A-Z`*\[]", text) or not text.rstrip().endswith((".", ").")):

@@ -1,4 +1,4 @@
-"""Every structural rule, with the message that it gives and the nearest value that it accepts."""
+"""Every structural rule, with its message and the nearest value that is accepted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bitwise(operation: int, shift: int = 0, reserved: int = 0) -> int:
     return operation << 56 | reserved << 34 | shift & 0xFFFF_FFFF
 
 
-#: name: op 1 of a program whose op 0 is an s4.0 input; what the message says after "op 1".
+#: Name: op 1 of a program whose op 0 is an s4.0 input, and how the message continues after "op 1".
 REFUSED: dict[str, tuple[Any, str]] = {
     "opcode -10": ((-10, 0, -1, 0, S4), "opcode is -10, must be one of -9, -6, -3, -2, -1, 0, 1, 2, "),
     "opcode -4": ((-4, 0, -1, 0, S4), "opcode is -4"),
@@ -93,7 +93,7 @@ def test_op_is_refused(name: str) -> None:
     assert "; " in text, "it says what to do"
 
 
-#: The nearest values that are accepted.
+#: The nearest accepted values.
 ACCEPTED: dict[str, Any] = {
     "widest": (3, 0, -1, 0, (1, LIMIT - 1, 0)),
     "width 0, signed": (3, 0, -1, 0, (1, -1, 0)),
@@ -165,7 +165,10 @@ def test_table_index_out_of_range_is_refused(number: int) -> None:
 
 
 def test_entries_are_judged_by_the_ops_that_use_them() -> None:
-    """An unused table may hold anything; one table may serve two types that both fit."""
+    """Table entries are checked for the ops that read them.
+
+    An unused table may hold anything, and two ops of different types may share a table that fits both.
+    """
     program = build((8, 0, -1, 0, S4), (8, 0, -1, 0, (1, 9, -2)), tables=[[-8, 7], [1 << 30]])
     assert program.n_ops == 3
     assert build((8, 0, -1, 0, (0, 0, 0)), tables=[[]]).n_ops == 2

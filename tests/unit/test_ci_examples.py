@@ -1,4 +1,4 @@
-"""The files in examples/ci do what they promise, as far as that can be tried without GitHub."""
+"""The files in examples/ci work as documented, as far as this can be tested without GitHub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY = every_opcode()
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with a program, its RTL and our hooks; `dais-verif` is on PATH."""
+    """Return a repository with a program, its RTL and our hooks; `dais-verif` is on PATH."""
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     command = bin_folder / "dais-verif"
@@ -77,7 +77,7 @@ def test_the_workflow_is_one() -> None:
 
 
 def test_whatever_fails_in_the_workflow_stops_it() -> None:
-    """Nothing passes a failure over, and what is kept is kept of failures too."""
+    """No step ignores a failure, and artifacts are uploaded after failures too."""
     for job in WORKFLOW["jobs"].values():
         steps = job["steps"]
         assert not any("continue-on-error" in step or "||" in step.get("run", "") for step in steps)
@@ -86,7 +86,7 @@ def test_whatever_fails_in_the_workflow_stops_it() -> None:
 
 
 def test_what_the_workflow_installs_is_what_it_checked_out() -> None:
-    """No package index has dais-verif."""
+    """The workflow installs from a checkout, because dais-verif is not in a package index."""
     for name, job in WORKFLOW["jobs"].items():
         extras = {"regress": "sim,report", "signoff": "signoff"}[name]
         places = [
@@ -103,7 +103,7 @@ def test_what_the_workflow_installs_is_what_it_checked_out() -> None:
 
 
 def commands(job: str, shard: int = 1) -> list[str]:
-    """What the workflow runs of ours, in order."""
+    """Return the dais-verif commands that the workflow runs, in order."""
     lines = [line for step in WORKFLOW["jobs"][job]["steps"] for line in step.get("run", "").splitlines()]
     assert not any("${{" in line.replace("${{ matrix.shard }}", "") for line in lines)
     return [line.replace("${{ matrix.shard }}", str(shard)) for line in lines if line.startswith("dais-verif")]

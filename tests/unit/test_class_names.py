@@ -1,4 +1,4 @@
-"""A class name means one class to the reader of a module: no module meets two public classes of one name."""
+"""Within a module, a class name denotes one class: no module defines or imports two public classes of the same name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGE = Path(dais_verif.__file__).parent
 
 
 def sources() -> dict[str, str]:
-    """The text of every module of the package, by its name."""
+    """Return the text of every module of the package, by module name."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -22,7 +22,7 @@ def sources() -> dict[str, str]:
 
 
 def meetings(modules: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each module that defines or imports two classes of one name, and that name; re-exports are followed."""
+    """Yield each module that defines or imports two classes of one name, with that name; re-exports are followed."""
     trees = {name: ast.parse(text) for name, text in modules.items()}
     defined = {
         (name, node.name): (name, node.name)
@@ -62,7 +62,10 @@ def test_no_module_meets_two_classes_of_one_name() -> None:
 
 
 def test_two_classes_of_one_name_are_seen() -> None:
-    """Defined beside the other, imported from both, under another name, through a package that passes it on."""
+    """Two classes of one name are found in a module that defines one and imports the other.
+
+    They are also found if it imports both, under another name, or by way of a package that re-exports one.
+    """
     one, other = "class Design: ...", "class Design: ...\nclass _Own: ..."
     modules = {
         "a": one,

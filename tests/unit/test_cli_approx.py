@@ -1,4 +1,4 @@
-"""``approx``: configurations shown and converted, by the command and by the functions that it asks."""
+"""``approx``: configurations are shown and converted, by the command and by the functions that it calls."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_page_with_a_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_plot_of_anything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One point, equal points, numbers at the ends of float64."""
+    """The plot works for a single point, for equal points, and for numbers near the limits of float64."""
     huge = "+++++\n{} {} 1 {} {}\n1 gpu conv 11\n-----\n"
     for rows in ([("a", "1", "0", "0")], [("a", "1e308", "1e308", "-1e308"), ("b", "1e-308", "-1.7e308", "1.7e308")]):
         (tmp_path / "c.txt").write_text("".join(huge.format(*row) for row in rows))
@@ -171,7 +171,7 @@ def test_what_no_network_has_is_a_warning(tmp_path: Path, capsys: pytest.Capture
         assert words in asked(capsys, "approx", "show", tmp_path / "c.txt")[1]
 
 
-#: Words behind ``approx``, and words of the one line.
+#: Arguments after ``approx``, and words of the one-line error.
 WRONG = {
     "nowhere": ("show nowhere.txt", "cannot read configurations 'nowhere.txt'"),
     "folder": ("show .", "cannot read configurations '.'"),
@@ -246,7 +246,7 @@ def test_functions_refuse_other_types() -> None:
 
 
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command of ``docs/approximation.md`` that is shown with its answer."""
+    """The answers in ``docs/approximation.md`` are what its commands print."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     page = (ROOT / "docs" / "approximation.md").read_text(encoding="utf-8")

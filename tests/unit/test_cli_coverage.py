@@ -1,4 +1,4 @@
-"""``dais-verif coverage``: what it prints, what it keeps, how it ends."""
+"""``dais-verif coverage``: its output, its files, and its exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dais-verif diff``: verdicts, the witness and its file, errors that name the program."""
+"""``dais-verif diff``: verdicts, the witness and its file, and errors that name the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.program import Program, write_binary
 
 S4, S5, S6 = (1, 3, 0), (1, 4, 0), (1, 5, 0)
 X = [(-1, j, -1, 0, S4) for j in range(3)]
-#: x0 + x1 + x2, and with minus x2; and with a first sum that is too narrow.
+#: x0 + x1 + x2; x0 + x1 - x2; and x0 + x1 + x2 with a first sum that is too narrow.
 SUM = [*X, (0, 0, 1, 0, S5), (0, 3, 2, 0, S6)]
 DIFFERENCE = [*SUM[:4], (1, 3, 2, 0, S6)]
 NARROW = [*X, (0, 0, 1, 0, S4), SUM[4]]
@@ -161,7 +161,7 @@ def test_nothing_compared_is_not_run(
 
 
 def needle(f: int) -> list[Any]:
-    """1 if the input is positive and its 76 bits down to ``2**-f`` are all set."""
+    """Return ops that give 1 if the input is positive and its 76 bits down to ``2**-f`` are all set."""
     bit = (0, 1, 0)
     return [
         (-1, 0, -1, 0, (0, 76 - f, f)),

@@ -1,4 +1,4 @@
-"""``dais-verif emit`` of pipelines: the text and nothing else on stdout, what was made on stderr or as JSON."""
+"""``dais-verif emit`` of pipelines: only the Verilog goes to stdout; the report goes to stderr, or is JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, str]:
-    """stdout and stderr."""
+    """Run ``emit`` and return stdout and stderr."""
     assert main._run(["emit", "every.bin", *arguments]) == 0
     return capsys.readouterr()
 

@@ -1,4 +1,4 @@
-"""Help: every option of a verb with many is below a title, once, and says something."""
+"""Help of a verb with many options lists every option once, below a title and with a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from dais_verif.cli.grouped import GROUPS, GroupedCommand
 from dais_verif.cli.main import _VERBS, cli
 
-#: So many options are read at a glance.
+#: Up to this number, options need no titles.
 FEW = 12
 
 

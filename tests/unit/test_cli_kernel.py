@@ -1,4 +1,4 @@
-"""``kernel list`` and ``kernel show``, and the functions that they call; the code of docs/kernels.md runs."""
+"""``kernel list`` and ``kernel show`` and the functions that they call; the code in docs/kernels.md runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> 
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """The library of the page."""
+    """Write the library of docs/kernels.md."""
     path = tmp_path / "mine.py"
     path.write_text(MINE, encoding="utf-8")
     return path
@@ -170,7 +170,7 @@ class TestBuild:
     def test_the_lines_of_the_page(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Build, simulate, prove, and compare with the unfolded program, as the page has it."""
+        """The commands of the page work in order: build, simulate, prove, and compare with the unfolded program."""
         monkeypatch.chdir(tmp_path)
         (tmp_path / "conv.toml").write_text(CONV)
         page = PAGE[PAGE.index("## An instance as hardware") : PAGE.index("## The shipped kernels")]
@@ -205,7 +205,7 @@ class TestBuild:
             dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
 
     def test_a_kernel_of_ones_own(self, tmp_path: Path) -> None:
-        """The filter of the page, whose last member writes beyond its output."""
+        """The filter of the page can be built; with a shorter output, its last member would write beyond it."""
         (file,) = (text for text in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S) if "fir16.bin" in text)
         (tmp_path / "fir16.bin").write_bytes((CORPUS / "p03_fir16" / "prog.v1.bin").read_bytes())
         (tmp_path / "fir.toml").write_text(file)

@@ -1,4 +1,4 @@
-"""``run`` and ``check`` of machines: files in, files out, and what is refused."""
+"""``run`` and ``check`` of machines: input and output files, and what is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
-    """Runs the command line; both streams are its output."""
+    """Return a function that runs the command line; its ``output`` holds stdout and stderr."""
 
     def call(*arguments: object) -> Done:
         with pytest.raises(SystemExit) as ended:
@@ -90,7 +90,7 @@ def test_check_says_what_is_in_it(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_check_does_not_pass_what_a_state_may_break(invoke: Invoke, tmp_path: Path) -> None:
     of = counter(rst_to=[0])
-    of["fsm"]["logic"]["inc"][5][1][3] = [1, 15, 1]  # the sum no longer fits where the register holds 15
+    of["fsm"]["logic"]["inc"][5][1][3] = [1, 15, 1]  # the sum does not fit if the register holds 15
     path = tmp_path / "m.json"
     path.write_text(json.dumps(of))
     done = invoke("check", path)

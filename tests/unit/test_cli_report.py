@@ -1,4 +1,4 @@
-"""``dais-verif report``: which records, which program, which history, and the exit code."""
+"""``dais-verif report``: records, programs, history, and the exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.verdict import Verdict
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program, and the records of runs of it."""
+    """Write a program and the records of two runs of it."""
     monkeypatch.chdir(tmp_path)
     Path("net").mkdir()
     Path("net/prog.bin").write_bytes(write_binary(PROGRAM, "v1"))
@@ -119,7 +119,10 @@ def test_earlier_runs_are_of_the_same_program_only() -> None:
 
 
 def test_bugs_that_a_sign_off_plants_are_no_failures_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of its evidence the history shows what its stages name, unless that had to fail; also where it did not end."""
+    """Mismatches that a sign-off provokes are not shown as failures of the program.
+
+    The history shows only evidence that a stage names and that did not have to fail, also for an unfinished sign-off.
+    """
     made = replace(signoff(), verdict=Verdict.PASS, message="all stages passed")
     stages = [replace(made.stages[0], evidence=["evidence/sim/run/result.json"]), made.stages[1]]
     stages[1] = replace(stages[1], evidence=["evidence/poisoned/run/result.json"])
@@ -184,7 +187,7 @@ def test_what_cannot_be_rendered_is_one_line(
 
 @pytest.mark.parametrize("value", [None, -1, "x", [[]]])
 def test_no_field_of_any_kind_is_a_crash(value: Any) -> None:
-    """Whatever a field holds, it is a page or a line."""
+    """Whatever value a field holds, the result is a page or a one-line error."""
     proof_file(Path("p/result.json"), passed_proof())
     for path in (Path("bad/result.json"), Path("p/result.json")):
         tree = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""``dais-verif sensitivity``: table, patterns, files, exit codes."""
+"""``dais-verif sensitivity``: its table, bit patterns, files, and exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.cli import main
 from dais_verif.program import Program, write_binary
 
 S4 = (1, 3, 0)
-#: x; x with a bit of fraction; the same without its two lowest bits; max(x, 0); two ops that nothing reads.
+#: x; x with one fractional bit; the same without its two lowest bits; max(x, 0); two ops that no op reads.
 PROGRAM = Program.build(
     [
         (-1, 0, -1, 0, S4),
@@ -69,7 +69,7 @@ def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Op 1 has no use for two bits, op 0 in these vectors for one."""
+    """Op 1 has two dead bits, and op 0 has one bit that is silent in these vectors."""
     assert run("p.bin", "--bits", "--inputs", "x.csv", "--vectors", "0", "--top", "3") == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[3] == "flipped    every bit of every op, one at a time, in every vector"

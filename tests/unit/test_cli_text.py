@@ -1,4 +1,4 @@
-"""``asm`` and ``show`` on the command line, and texts where other verbs take a program."""
+"""``asm`` and ``show`` on the command line, and programs as text for other verbs."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
-    """Exit code, lines of stdout, stderr."""
+    """Run the command line and return the exit code, the lines of stdout, and stderr."""
     code = main._run(list(arguments))
     out, err = capsys.readouterr()
     return code, out.splitlines(), err
@@ -45,7 +45,7 @@ def test_explain_shows_all_ops_in_their_order(folder: Path, capsys: pytest.Captu
 
 
 def test_explain_numbers_vectors_as_sim_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those of the file first, then the generated ones."""
+    """The vectors of the file are numbered first, then the generated ones."""
     generated = generate(EVERY, 50, 7)
     for row in (0, 1, 2, 33):
         _, lines, _ = run(

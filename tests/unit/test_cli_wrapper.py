@@ -1,4 +1,4 @@
-"""``emit --wrap``: what is in the folder, what tools say of it, and what is refused."""
+"""``emit --wrap``: the files in the folder, whether tools accept them, and what is refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
 
 def emitted(folder: Path, *options: str) -> dict[str, Any]:
-    """Write a folder, and give what its ``dais.json`` says."""
+    """Write a folder and return the content of its ``dais.json``."""
     assert main._run(["emit", str(EXAMPLE), "-o", str(folder), *options]) == 0
     tree: dict[str, Any] = json.loads((folder / "dais.json").read_text())
     return tree
@@ -180,7 +180,7 @@ def test_the_core_file_is_yaml_that_names_every_source(folder: Path) -> None:
     assert {target["toplevel"] for target in tree["targets"].values()} == {top_of(folder)}
 
 
-#: Vivado's commands, as far as they are used, saying what they were given; Yosys brings a Tcl.
+#: Tcl stubs of the Vivado commands that the script uses; they print their arguments. Yosys can run Tcl.
 VIVADO = """
 proc get_projects {{args}} {{ return [list {project}] }}
 foreach name {{add_files read_verilog set_property update_compile_order create_clock}} {{

@@ -1,4 +1,4 @@
-"""Verbs that write a file say which, in one line on stderr, and nothing on stdout."""
+"""Verbs that write a file name it in one line on stderr, and print nothing on stdout."""
 
 from __future__ import annotations
 

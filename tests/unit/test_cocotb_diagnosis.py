@@ -1,4 +1,4 @@
-"""What a scoreboard adds to a mismatch: the command that shows it again, and inputs of which it was not told."""
+"""What a scoreboard adds to a mismatch: the command that reproduces it, and inputs that it was not told about."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PORTS: dict[str, Any] = {"inputs": {"ports": ["a", "b", "c"]}, "outputs": {"port
 
 
 def interface(**pins: Any) -> Dut:
-    """The interface of MODULE, as a simulator shows it."""
+    """Return the interface of MODULE as a simulator would present it."""
     wide = {"a": 6, "b": 6, "c": 6, "y": 6, "clk": 1, "en": 1, "mode": 4}
     dut = SimpleNamespace(**{name: range(width) for name, width in wide.items()})
     tables = {**PORTS, **pins.pop("tables", {})}

@@ -1,4 +1,4 @@
-"""The model, the vectors and the delay line that benches of users take from ``dais_verif.cocotb``; no simulator."""
+"""The model, the vectors and the delay line that ``dais_verif.cocotb`` offers to test benches, without a simulator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dais_verif.program.ports import Element
 from dais_verif.stimulus.generate import generate
 
 ROOT = Path(__file__).parents[2]
-#: y = x0 + x1 and y = -x0; x0 is s3.1, x1 is u4.0.
+#: Outputs x0 + x1 and -x0; x0 is s3.1, x1 is u4.0.
 SUM = Program.build(
     [(-1, 0, -1, 0, (1, 1, 1)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (1, 5, 1))],
     [(2, 0, 0), (0, 0, 1)],
@@ -44,7 +44,7 @@ MODEL = DaisModel(SUM)
         ((-1.25, 3.9), False),  # floored
         ([2.5, 19], False),  # wraps
         ([-3, 3], True),
-        ([5, 3], True),  # the same three bits
+        ([5, 3], True),  # the same three bits as for -3
         ([LogicArray("101"), 3], False),
         ([LogicArray("101"), LogicArray("0011")], False),
         (LogicArray("0011101"), False),
@@ -101,13 +101,13 @@ def test_machines_and_missing_files_are_refused() -> None:
 
 
 def test_steps() -> None:
-    """A bubble, a stall, a reset: what is due just before each edge."""
+    """A bubble, a stall and a reset: ``step`` returns what is due just before each edge."""
     model = DaisModel(SUM, latency=2)
     one, two = model([1, 1]), model([0.5, 2])
     assert model.step([1, 1]) is None
     assert model.step() is None
     assert model.step([0.5, 2]) == one
-    assert model.step([1, 1], enable=False) is None  # the bubble, which is not shifted out
+    assert model.step([1, 1], enable=False) is None  # the bubble is due, and stays due because of the stall
     assert model.step() is None
     assert model.step() == two
     assert model.step([1, 1]) is None
@@ -129,7 +129,7 @@ def test_generated_vectors_are_those_of_sim() -> None:
     stream = generate_vectors(MODEL, 300, seed=5)
     found = [[float(value) for value in MODEL(vector).real] for vector in stream]
     assert found == expected.tolist() and len(stream) == 300
-    assert list(stream) == list(stream)  # as often as wanted
+    assert list(stream) == list(stream)  # can be iterated repeatedly
 
 
 def test_vectors_of_a_file(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_ports_that_lose_bits_are_refused() -> None:
 
 
 def test_nothing_else_needs_cocotb() -> None:
-    """Where cocotb is missing, the package is imported all the same, and this part of it says what to install."""
+    """Without cocotb the package can be imported, and importing ``dais_verif.cocotb`` says what to install."""
     code = (
         "import sys; sys.modules['cocotb'] = None\nimport dais_verif, dais_verif.golden\n"
         "try:\n    import dais_verif.cocotb\nexcept ImportError as error:\n    print(error)"
@@ -184,7 +184,7 @@ def test_the_page_shows_what_the_model_gives(monkeypatch: pytest.MonkeyPatch) ->
         code, _, said = line.partition("  #")
         found = re.match(r" (\(.*\))(,|$)", said)
         if found and code.strip().startswith("outputs."):
-            assert repr(eval(code, known)) == found[1]  # the page's own line
+            assert repr(eval(code, known)) == found[1]  # the line that the page shows
             shown += 1
         else:
             exec(code, known)

@@ -1,4 +1,4 @@
-"""Two programs compared: differences are found exactly, witnesses are true and simple, and equal means equal."""
+"""Comparison of two programs: differences are found exactly, and witnesses are correct and simple."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChe
 
 
 def mutated(program: Program, rng: random.Random) -> Program:
-    """``program`` with one number changed, of an op or an output. Raises ``ProgramError`` if that is not valid."""
+    """Return ``program`` with one number of an op or output changed; raise ``ProgramError`` if that is invalid."""
     if rng.random() < 0.2:
         shifts = program.out_shift.copy()
         shifts[rng.randrange(program.n_out)] += rng.choice((-1, 1))
@@ -43,7 +43,7 @@ def mutated(program: Program, rng: random.Random) -> Program:
 
 
 def variants(seed: int) -> tuple[Program, Program, random.Random]:
-    """A random program, one that is a little different, and the generator for their vectors."""
+    """Return a random program, a slightly different one, and the generator for their vectors."""
     rng = random.Random(seed)
     program = random_program(rng, rng.randint(1, 12), widest=12)
     while True:
@@ -101,7 +101,7 @@ def build(rows: list[Any], *outputs: tuple[int, int, int], n_in: int = 3) -> Pro
 
 
 def test_the_witness_keeps_only_what_the_difference_needs() -> None:
-    """b cuts its input 1 to three bits: any multiple of 8, or a negative number, beyond 3 shows it."""
+    """Inputs that the difference does not need become 0. b cuts input 1 to three bits: 4 shows the difference."""
     b = build([SUM[0], (-1, 1, -1, 0, (1, 2, 0)), *SUM[2:]])
     found = compare(build(SUM), b, Batch.of([[1, 3, 2], [5, 7, -8]], 3))
     witness = found.witness
@@ -119,7 +119,10 @@ def test_numbers_become_short() -> None:
 
 
 def test_the_simplest_of_the_differing_vectors_is_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second of three; the first, which is reported too, has no zero."""
+    """Shrinking starts from the simplest of three differing vectors, the second one.
+
+    The first one, which is reported as ``given``, has no zero.
+    """
     monkeypatch.setattr(module, "_SHRINK_BUDGET", 1)
     b = build([*SUM[:4], (1, 3, 2, 0, (1, 5, 0))])
     witness = compare(build(SUM), b, Batch.of([[7, 7, 0], [1, 2, 3], [0, 0, 5], [0, 6, 7]], 3)).witness
@@ -128,7 +131,7 @@ def test_the_simplest_of_the_differing_vectors_is_the_start(monkeypatch: pytest.
 
 
 def test_a_witness_breaks_no_promise() -> None:
-    """Zero for input 1 would show the difference as well, but leave the table."""
+    """With 0 for input 1 the programs differ as well, but the lookup would leave the table."""
     rows = [*SUM[:2], (8, 1, -1, 9 << 32, S4), (0, 0, 2, 0, S5)]
     a, b = (
         Program.build([*rows, (4, 3, -1, c, (1, 5, 0))], [(4, 0, 0)], inp_shift=[0, 0], tables=[[1, 2, 3]])
@@ -141,7 +144,7 @@ def test_a_witness_breaks_no_promise() -> None:
 
 
 def test_a_witness_stays_within_declared_inputs() -> None:
-    """1 would do, but a says that its input is 3 to 6."""
+    """The programs differ for 0, but a declares that its input is in 3 to 6."""
     a, b = build([SUM[0]], n_in=1), build([SUM[0], (4, 0, -1, 1, S5)], n_in=1)
     declared = replace(a, intervals=((3, 6),))
     for program, inputs in ((a, (0,)), (declared, (4,))):
@@ -157,7 +160,7 @@ def test_the_budget_bounds_the_work_but_not_the_truth(monkeypatch: pytest.Monkey
 
 
 def test_real_values_compare_not_raw_ones() -> None:
-    """The same numbers from another type and another point; a wide type beside a narrow one."""
+    """Equal real values in another type, with other fractional bits, or in a much wider type, are no difference."""
     x = (-1, 0, -1, 0, S4)
     a = build([x], (0, 0, 0), (0, 3, 1), n_in=1)
     b = build([x, (3, 0, -1, 0, (1, 10, 90)), (-3, 1, -1, 0, (1, 4, 2))], (1, 0, 0), (2, 3, 0), n_in=1)
@@ -175,7 +178,7 @@ def test_engines_give_the_same(engine: Any) -> None:
 
 
 def test_programs_that_correspond_no_longer_have_no_first_different_value() -> None:
-    """The ops differ in kind before any value does."""
+    """No first different value is named, because the ops differ in kind before any value does."""
     a = build([SUM[0], (3, 0, -1, 0, S4), (4, 1, -1, 1, S5)], n_in=1)
     b = build([SUM[0], (2, 0, -1, 0, S4), (4, 1, -1, 2, S5)], n_in=1)
     found = compare(a, b, Batch.of([[3]], 1))
@@ -217,7 +220,7 @@ def test_another_number_of_inputs_or_outputs_is_refused() -> None:
 
 
 def test_a_broken_promise_names_its_program() -> None:
-    """Also where the programs differ before that."""
+    """The error names the program whose promise is broken, also if the programs differ in an earlier row."""
     narrow, other = build([*SUM[:3], (0, 0, 1, 0, S4)]), build([*SUM[:3], (1, 0, 1, 0, S5)])
     batch = Batch.of([[1, 1, 0], [7, 1, 0]], 3)
     for programs, name in (((narrow, other), "first"), ((other, narrow), "second")):
@@ -243,14 +246,14 @@ def test_an_engine_that_sees_what_the_oracle_does_not_is_a_bug(monkeypatch: pyte
 
 
 def test_a_difference_in_input_types_is_met_by_common_vectors() -> None:
-    """Only 8..15 and -16..-9 tell s4.0 and s5.0 apart, and only corners of the wider one lie there for sure."""
+    """Only 8..15 and -16..-9 distinguish s4.0 from s5.0, and only corner values of s5.0 are certain to lie there."""
     a, b = (build([(-1, 0, -1, 0, kind)], n_in=1) for kind in (S4, S5))
     found = compare(a, b, generate_common([a, b], 20, 0))
     assert found.witness is not None
 
 
 def test_terms_are_what_a_sum_is() -> None:
-    """A shift, a sign, an operand or the constant of another is another op; what stands before it moves no terms."""
+    """Sums differ if a shift, sign, operand or constant differs, but not if their terms are merely stored elsewhere."""
     x, kind = (-1, 0, -1, 0, S4), (1, 8, 0)
 
     def sums(*terms: tuple[int, int, int], data: int = 0) -> Program:
@@ -271,9 +274,9 @@ def test_terms_are_what_a_sum_is() -> None:
         witness = compare(a, b, Batch.of([[1, 2], [-8, 7], [3, 0]], 2)).witness
         assert witness is not None, name
         assert (witness.a, witness.b) == (outputs(a, witness.inputs)[0], outputs(b, witness.inputs)[0])
-        # With another operand the ops correspond no longer.
+        # With another operand, the ops do not correspond any more.
         assert (None if witness.op is None else witness.op.index) == (None if name == "operand" else 3), name
-    # One term fewer in op 2: the terms of op 3 stand one place lower, and are the same.
+    # Op 2 has one term fewer: the terms of op 3 are stored one place earlier, but are the same.
     fewer = Program.build(
         [x, (-1, 1, -1, 0, S4), (11, 0, 1, 0, kind), (11, 1, 3, 3, kind)],
         [(3, 0, 0)],

@@ -1,6 +1,6 @@
-"""What is converted computes the same, broken promises included, and a binary comes back byte for byte.
+"""Converted programs compute the same, broken promises included, and a binary comes back byte for byte.
 
-By the prover on real programs, by the oracle on random ones and on what only one dialect can say.
+This is checked by the prover for real programs, and by the oracle for random ones and for features of one dialect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ S4, U4 = (1, 3, 0), (0, 4, 0)
 
 
 def answer(program: Program, row: list[Any], check: bool) -> object:
-    """The exact outputs, or that a promise is broken."""
+    """Return the exact outputs, or "violation" if a promise is broken."""
     try:
         return oracle.evaluate(program, [Fraction(value) for value in row], check=check)
     except ViolationError:
@@ -38,7 +38,7 @@ def answer(program: Program, row: list[Any], check: bool) -> object:
 
 
 def forms(program: Program) -> dict[str, Program]:
-    """``program`` as it is read back from every form that can say it."""
+    """Return ``program`` as it is read back from every form that can represent it."""
     raised = parse(alir_json(to_alir(program)))
     return {
         "alir": raised,
@@ -70,7 +70,10 @@ def assert_law(seed: int) -> None:
 
 
 def assert_alir_law(seed: int) -> None:
-    """Of programs with sums and shifts, which no binary holds; far shifts make types that DAIS or JSON cannot say."""
+    """Assert that converted ALIR programs compute the same, for a program with sums and shifts, which no binary holds.
+
+    Raise ``InputError`` if DAIS or JSON cannot represent a type; far shifts lead to such types.
+    """
     rng = random.Random(seed)
     program = random_program(rng, rng.randint(2, 16), promise_keeping=bool(seed % 2), alir=True)
     try:
@@ -81,7 +84,7 @@ def assert_alir_law(seed: int) -> None:
 
 
 def count_said(seeds: range) -> int:
-    """How many of the programs all forms can say."""
+    """Return how many of the programs all forms can represent."""
     said = 0
     for seed in seeds:
         with contextlib.suppress(InputError):
@@ -163,7 +166,7 @@ def test_a_real_model_is_written_as_it_was_read(path: Path) -> None:
     assert written.estimates[2:] == program.estimates[2:]
 
 
-# what only one of them can say
+# what only one dialect can represent
 
 X, Y = (-1, 0, -1, 0, S4), (-1, 1, -1, 0, U4)
 
@@ -232,7 +235,7 @@ def test_odd_programs(name: str) -> None:
 
 
 def test_a_shift_by_nothing_is_written_as_the_quantisation_that_it_is_read_as(tmp_path: Path) -> None:
-    """A text may say ``quant(a<<0)``, which no file of ALIR can tell from ``quant(a)``."""
+    """Text can represent ``quant(a<<0)``, which a file of ALIR cannot distinguish from ``quant(a)``."""
     record = dais_verif.convert(ODD["shift by nothing"], tmp_path / "a.json")
     assert load(tmp_path / "a.json").hash == record.written.hash
 
@@ -261,7 +264,7 @@ def test_wide_types_keep_their_bits_where_a_double_cannot_say_their_ends() -> No
         assert [op.type for op in other.ops] == kinds
 
 
-# what cannot be said, and notes
+# what cannot be represented, and notes
 
 
 @pytest.mark.parametrize("layout", ["published", "headerless"])
@@ -312,14 +315,14 @@ def test_a_model_that_was_changed_since_is_taken_as_it_is(tmp_path: Path) -> Non
     dais_verif.convert(dais((0, 0, 1, 0, (1, 5, 0))), tmp_path / "a.bin")
     dais_verif.convert(tmp_path / "a.bin", path)
     tree = json.loads(path.read_text())
-    tree["model"][5][2][1] = 1  # minus
+    tree["model"][5][2][1] = 1  # minus instead of plus
     path.write_text(json.dumps(tree))
     dais_verif.convert(path, tmp_path / "b.bin")
     assert oracle.evaluate(load(tmp_path / "b.bin"), [Fraction(3), Fraction(1)])[2] == 2
     assert load(tmp_path / "b.bin").columns.code.tolist() == [-1, -1, Code.SUB]
 
 
-# the use case
+# the flow
 
 
 @pytest.mark.parametrize(

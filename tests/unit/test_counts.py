@@ -1,4 +1,4 @@
-"""A count agrees with its noun."""
+"""A noun after a count has the right number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage is counted as a slow and obvious counter counts it, by every engine, on any program."""
+"""Every engine counts the coverage of any program as a slow, simple counter does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Case = tuple[Program, list[list[Any]]]
 
 
 def counted(program: Program, batch: Batch, engine: str = "auto", jobs: int = 1) -> set[Bin]:
-    """The bins that are hit."""
+    """Return the bins that are hit."""
     bins = bins_of(program)
     seen = bins.nothing()
     count_batch(bins, CoverageProbes(program, check=False, engine=engine), batch, seen, jobs=jobs)
@@ -63,7 +63,7 @@ def test_inputs_at_the_ends_of_int64_lose_what_is_below_the_grid(value: int, f: 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 1 << 32), rows=st.sampled_from((1, 33, 2047, 2049, 4111)), jobs=st.sampled_from((1, 2)))
 def test_however_many_vectors_and_threads(isa: str, seed: int, rows: int, jobs: int) -> None:
-    """One vector stands alone, in any place; all others are the same."""
+    """One vector stands at a random row, and all other rows hold another vector."""
     rng = random.Random(seed)
     program = random_program(rng, rng.choice((3, 8, 15)), widest=rng.choice((4, 16, 64)))
     distinct = Batch.of(random_rows(rng, program, 2), program.n_in)
@@ -103,7 +103,7 @@ def test_a_broken_promise_is_an_error_unless_nobody_checks(engine: str) -> None:
     assert counted(program, batch, engine) == slowly(program, batch)
 
 
-#: A program with something of everything, and vectors that do not hit it all.
+#: A program with many kinds of ops, and vectors that do not hit all of its bins.
 _MIXED = Program.build(
     [
         (-1, 0, -1, 0, (1, 3, 2)),

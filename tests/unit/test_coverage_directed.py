@@ -1,4 +1,4 @@
-"""What is said to be unreachable is, and directed vectors hit what random ones miss."""
+"""Bins that are said to be unreachable are, and directed vectors hit bins that random vectors miss."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import Generated
 
-#: Each way of settling a bin alone.
+#: Each method to decide bins on its own.
 WAYS = {
     "ranges": Effort(seconds=0, evaluations=0, rounds=0),
     "pulling back": Effort(seconds=0, evaluations=0),
@@ -30,7 +30,7 @@ WAYS = {
 
 
 def found_in(seed: int, effort: Effort, *, keeping: bool = False, alir: bool = False) -> tuple[Measured, np.ndarray]:
-    """What is found of a small program with three vectors, and which of its bins are left open."""
+    """Measure a small program with three vectors, and return the result and which of its bins are left open."""
     program = small_program(random.Random(seed), promise_keeping=keeping, alir=alir)
     vectors = Generated([program], 3, seed)
     found = measured(program, vectors, check=keeping, seed=seed, effort=effort)
@@ -61,8 +61,8 @@ def build(*ops: tuple[int, int, int, int, tuple[int, int, int]], tables: tuple[l
     return Program.build(list(ops), [(len(ops) - 1, 0, 0)], inp_shift=[0] * inputs, tables=tables)
 
 
-#: ``x == y + 1234567`` in a mux; a relu's operand exactly 0, of 32 bits; a table entry that two comparisons lead to;
-#: all bits of a sum that wraps.
+#: ``x == y + 1234567`` in a mux; a 32-bit operand of a relu that is exactly 0; a table entry that two comparisons lead
+#: to; a sum that wraps with all bits set.
 RARE = {
     "wide comparison": (
         build(
@@ -143,7 +143,7 @@ def test_directed_vectors_break_no_promise_that_is_checked(seed: int) -> None:
         _, directed = measure(program, Generated([program], 3, seed), seed=seed, effort=WAYS["small cones"])
     except ViolationError:
         return
-    outputs = Golden(program, engine="exact").run_raw(directed)  # checked: a violation would raise
+    outputs = Golden(program, engine="exact").run_raw(directed)  # ``Golden`` checks promises: a violation would raise
     assert [len(output) for output in outputs] == [directed.rows] * program.n_out
 
 
@@ -158,7 +158,7 @@ def test_directed_vectors_keep_to_declared_intervals() -> None:
 
 
 def test_what_is_hit_cannot_be_unreachable() -> None:
-    """A wrong proof does not pass unseen where a vector speaks against it."""
+    """A wrong proof raises an error if a vector has hit the bin."""
     program, _ = RARE["carry"]
     search = Search(measured(program, Generated([program], 0, 0), directed=False).bins, check=True, declared=True)
     search.count(Generated([program], 100, 0))

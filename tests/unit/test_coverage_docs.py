@@ -1,4 +1,4 @@
-"""``docs/coverage.md`` shows what its command prints, and its table of bins is that of the code."""
+"""``docs/coverage.md`` shows what its command prints, and its table of bins matches the code."""
 
 from __future__ import annotations
 

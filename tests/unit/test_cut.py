@@ -1,4 +1,4 @@
-"""Large programs in groups: what belongs together stays together, and nothing in the text grows but its length."""
+"""Large programs are split into groups of connected ops, and no list or line of the text grows with the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Op, Program
 from dais_verif.toolchain import tools
 
-#: Nobody reads longer lines, and Verilator refuses one of 40,000 words.
+#: Longer lines are hard to read, and Verilator refuses a line of 40,000 words.
 LONGEST_LINE = 2000
 
 SHAPES = {"convolution": convolution(8), "attention": attention(12, 12), "network": network(12_000)}
@@ -31,13 +31,13 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def lists(text: str) -> list[list[str]]:
-    """The sensitivity list of each block that is not clocked."""
+    """Return the sensitivity list of each block that is not clocked."""
     found = re.findall(r"always @\(([^)]*)\) begin", text)
     return [words.split(" or ") for words in (" ".join(one.split()) for one in found) if "posedge" not in words]
 
 
 def imports(program: Program, groups: list[list[int]]) -> int:
-    """How many names all groups together read of others."""
+    """Return how many signals of other groups the groups read, summed over all groups."""
     group_of = {value: number for number, values in enumerate(groups) for value in values}
     read = {(group_of[op.index], i) for op in program.ops if op.index in group_of for i in op.operands}
     return sum(group_of.get(i, own) != own for own, i in read)
@@ -69,7 +69,7 @@ def test_groups_keep_their_limits_and_read_no_later_one(seed: int, small_groups:
         assert all(parts.of[index] == part for index in members)
         assert all((parts.of[i] or 0) <= part for index in members for i in program.ops[index].operands)
     assert sum(map(len, parts.members)) == sum(part is not None for part in parts.of)
-    assert max(map(len, lists(emit_verilog(program)))) <= 21  # the input port is listed in each besides
+    assert max(map(len, lists(emit_verilog(program)))) <= 21  # 20 names, and the input port, which is always listed
     pipeline = emit_pipeline(program, options=PipelineOptions(stages=3)).text
     assert max(map(len, lists(pipeline))) <= 21
 
@@ -84,7 +84,7 @@ def test_no_list_and_no_line_is_long(name: str) -> None:
 
 
 def test_a_wide_pipeline_of_few_ops_has_no_long_list_either() -> None:
-    """All its signals would fit one scope, not the names that a stage reads of the registers before it."""
+    """All signals fit one scope, but the registers of the previous stage that a stage reads exceed a list."""
     rows = [(-1, j, -1, 0, (1, 7, 0)) for j in range(1000)]
     rows += [(0, j, j + 1, 0, (1, 8, 0)) for j in range(0, 1000, 2)]
     rows += [(0, 1000 + j, 1001 + j, 0, (1, 9, 0)) for j in range(0, 500, 2)]
@@ -101,7 +101,10 @@ def test_many_tables_count_as_names() -> None:
 
 
 def test_what_belongs_together_is_in_one_part() -> None:
-    """A position of a convolution; cut by number, every second op would be one that other parts read."""
+    """A position of a convolution is in one group.
+
+    If ops were split by number, every second op would be read by another group.
+    """
     program = SHAPES["convolution"]
     groups = [list(members) for members in parts_of(program).members]
     ops = [index for members in groups for index in members]
@@ -111,7 +114,7 @@ def test_what_belongs_together_is_in_one_part() -> None:
 
 
 def test_every_op_is_looked_at_a_fixed_number_of_times(monkeypatch: pytest.MonkeyPatch, small_groups: None) -> None:
-    """However many parts there are."""
+    """However many groups there are, each op is inspected about the same number of times."""
     looks = 0
     operands = Op.operands.fget  # type: ignore[attr-defined]
 

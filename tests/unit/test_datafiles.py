@@ -1,4 +1,4 @@
-"""Files that RTL reads in the folder of a run: which they are, and that only copies get there."""
+"""Data files that RTL reads in the folder of a run: which files these are, and that the run only gets copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dais_verif.toolchain.data_files import DataFile, copy_into, data_files, men
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sources in src/, and somewhere else to be."""
+    """Create src/ and another working directory; return their parent."""
     (tmp_path / "src").mkdir()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -71,7 +71,7 @@ def test_what_is_given_goes_before_what_is_found(folder: Path) -> None:
     file(folder, "src/a.mem", "found")
     given = file(folder, "given/a.mem", "given")
     assert data_files([source(folder, "a.mem")], [given]) == (DataFile("a.mem", given),)
-    # All of a folder, mentioned or not.
+    # All files of a given folder are taken, mentioned or not.
     more = file(folder, "given/b")
     assert data_files([source(folder)], [given.parent]) == (DataFile("a.mem", given), DataFile("b", more))
 
@@ -79,7 +79,7 @@ def test_what_is_given_goes_before_what_is_found(folder: Path) -> None:
 def test_two_that_may_be_meant(folder: Path) -> None:
     one = file(folder, "src/a.mem")
     file(folder, "src/old/a.mem")
-    assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", one),)  # the same text: no matter
+    assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", one),)  # equal content, so either will do
     file(folder, "src/old/a.mem", "1\n")
     with pytest.raises(InputError, match=r"'a.mem' may be '.*' or '.*'; name the right one with data"):
         data_files([source(folder, "a.mem")])
@@ -107,7 +107,7 @@ ENTITY = 'entity t is generic (MEM : string := "any.mem"); end; '
         (f'{MODULE} t #(.MEM("x.mem")) u();', {"any.mem"}),
         (f'{MODULE} t #(8, "x.mem") u(); t #(8, "y.mem") v();', {"any.mem"}),
         (f'{ENTITY} u : entity work.t generic map (mem => "x.mem") port map ();', {"any.mem"}),
-        # No instance; one that gives nothing, something else, the default itself; another use of the name.
+        # No instance; an instance that sets nothing, another parameter, or the default; another use of the name.
         (MODULE, set()),
         (f'{MODULE} t u(); t #(.MEM("x.mem")) v();', set()),
         (f'{MODULE} t #(.MEN("x.mem")) u();', set()),

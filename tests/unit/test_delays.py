@@ -1,4 +1,4 @@
-"""What each op is taken to take, in thousandths of a LUT level; and delay models out of files."""
+"""The assumed delay of each op, in thousandths of a LUT level, and delay models read from files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_opcode_has_a_rule() -> None:
 
 
 def sum_delay(*terms: tuple[int, int, int], data: int = 0) -> int:
-    """Of a sum of s4 (0), s8 (1) and a value without bits (2) that has eight bits."""
+    """Return the delay of an s8 sum with terms on s4 (0), s8 (1) and a value of zero bits (2)."""
     rows = [(-1, j, -1, 0, kind) for j, kind in enumerate((S4, S8, NONE))]
     rows.append((11, 0, len(terms), data, S8))
     program = Program.build(rows, [(3, 0, 0)], inp_shift=[0] * 3, terms=terms)
@@ -31,7 +31,7 @@ def sum_delay(*terms: tuple[int, int, int], data: int = 0) -> int:
 
 
 def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, int, int] = S8, id0: int = 1) -> int:
-    """Of an op of ``code`` on s4 (0), s8 (1), u6 (2) and a value without bits (3)."""
+    """Return the delay of an op of ``code`` on s4 (0), s8 (1), u6 (2) and a value of zero bits (3)."""
     rows = [(-1, j, -1, 0, kind_) for j, kind_ in enumerate((S4, S8, U6, NONE))]
     binary = code in (0, 1, 6, -6, 7, 10)
     id1 = (0 if id1 is None else id1) if binary else -1
@@ -46,11 +46,11 @@ def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, 
         (delay(-1), 0),
         (delay(5, data=3), 0),
         (delay(3, kind=S4), 0),
-        (delay(0), 1600),  # 1.2 and 8 bits of carry
+        (delay(0), 1600),  # 1.2 levels and 8 bits of carry
         (delay(0, kind=S4), 1400),
-        (delay(0, id1=3), 0),  # plus nothing
+        (delay(0, id1=3), 0),  # plus a value of zero bits
         (delay(0, id0=3, id1=1), 0),
-        (delay(1, id0=3, id1=1), 1600),  # nothing minus something
+        (delay(1, id0=3, id1=1), 1600),  # 0 minus s8
         (delay(1, id1=3), 0),
         (delay(1, kind=NONE), 0),
         (delay(2), 1000),
@@ -59,17 +59,17 @@ def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, 
         (delay(4, data=1), 1600),
         (delay(4, data=0), 0),
         (delay(6, data=2), 1000),
-        (delay(6, data=3), 0),  # a condition without bits chooses nothing
-        (delay(-6, data=2), 2400),  # the arm of four bits is negated first
+        (delay(6, data=3), 0),  # a condition of zero bits selects nothing
+        (delay(-6, data=2), 2400),  # the operand of four bits is negated first
         (delay(7), 3600),  # 8 by 4 bits: two levels of sums, 12 bits
         (delay(7, id1=3), 0),
         (delay(8, id0=0), 1000),
-        (delay(8, id0=1, data=1), 1500),  # 8 address bits are two beyond a LUT
-        (delay(8, id0=1, data=1 << 32 | 1), 3100),  # and an offset
-        (delay(8, id0=0, data=1 << 32), 1000),  # which is part of the table within one LUT
+        (delay(8, id0=1, data=1), 1500),  # 8 address bits are two more than a LUT has
+        (delay(8, id0=1, data=1 << 32 | 1), 3100),  # and the offset is added
+        (delay(8, id0=0, data=1 << 32), 1000),  # the offset is part of the table if one LUT suffices
         (delay(9), 1000),
         (delay(-9), 1600),
-        (delay(9, data=1, kind=(0, 1, 0)), 2000),  # 8 bits are two levels
+        (delay(9, data=1, kind=(0, 1, 0)), 2000),  # 8 bits take two levels
         (delay(9, data=2, kind=(0, 1, 0), id0=2), 1000),
         (delay(10, data=XOR), 1000),
         (delay(10, data=XOR | NEGATE_A), 2600),
@@ -80,8 +80,8 @@ def delay(code: int, *, id1: int | None = None, data: int = 0, kind: tuple[int, 
         (sum_delay((0, 0, 1)), 1600),  # a negation
         (sum_delay((0, 0, 0), (1, 0, 0)), 1600),
         (sum_delay((0, 0, 0), (1, 0, 1)), 1600),
-        (sum_delay((0, 0, 1), (1, 0, 1)), 2600),  # two ones to be added, and room for one
-        (sum_delay((0, 0, 0), (2, 0, 0)), 0),  # plus nothing
+        (sum_delay((0, 0, 1), (1, 0, 1)), 2600),  # both negations add a one, and there is one carry-in
+        (sum_delay((0, 0, 0), (2, 0, 0)), 0),  # plus a value of zero bits
         (sum_delay((0, 0, 0), (-1, 0, 0)), 0),
         (sum_delay((0, 0, 0), (-1, 0, 0), data=1), 1600),
         (sum_delay((0, 0, 0), (1, 0, 1), (1, 2, 1)), 2600),  # one level of compressors

@@ -1,4 +1,4 @@
-"""Bits that nothing demands change nothing when they flip; and the rules of each opcode are as tight as they claim."""
+"""Flipping bits that are not demanded changes nothing, and the rules of each opcode are as tight as stated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_bit_that_is_not_demanded_changes_no_output(case: tuple[Program, list[
                 assert flipped_outputs(program, inputs, op.index, bit) == expected, f"{op}, bit {bit}, row {row}"
 
 
-#: The last op, of which all bits are demanded; what is demanded of the two inputs, both s8.0.
+#: The last op, all of whose bits are demanded, and the demanded bits of the two inputs, both s8.0.
 CASES = {
     "quantised to fewer bits": ((3, 0, -1, 0, (1, 5, -2)), "00111100", "00000000"),
     "quantised to more fraction": ((3, 0, -1, 0, (0, 2, 3)), "00000011", "00000000"),
@@ -70,7 +70,7 @@ CASES = {
     "shifted past the bottom": ((12, 0, -1, -4096, (1, 5, 0)), "10000000", "00000000"),
 }
 
-#: Of a sum s4.0 its terms and constant; what is demanded of the two inputs.
+#: Terms and constant of an s4.0 sum, and the demanded bits of the two inputs.
 SUMS = {
     "two": ([(0, 0, 0), (1, 2, 0)], 0, "00001111", "00000011"),
     "first finer": ([(0, -3, 0), (1, 0, 0)], 0, "01111000", "00001111"),
@@ -102,7 +102,7 @@ def test_demand_of_a_sum(name: str) -> None:
     assert [format(mask, "08b") for mask in demanded_bits(program)[:2]] == expected
 
 
-#: Where more is demanded than any vector can show: what a floor drops after a product is not followed.
+#: Cases in which more bits are demanded than any vector can show: the rule for products ignores what a floor drops.
 LOOSE = {"product, top bits"}
 
 
@@ -129,7 +129,10 @@ def test_nothing_is_demanded_of_ops_that_no_output_reads() -> None:
 
 
 def test_a_constant_makes_no_carries_below_its_lowest_bit() -> None:
-    """x - 12, of which bits 1, 2 and 3 are read: bit 0 of x goes nowhere, bit 1 only into bit 1."""
+    """Of x - 12, bits 1 to 3 are read.
+
+    The constant has no bits below bit 2, so that bit 0 of x is not demanded, and bit 1 only affects bit 1.
+    """
     program = Program.build([X, (4, 0, -1, -12, (1, 8, 0)), (3, 1, -1, 0, (0, 4, -1))], [(2, 0, 0)], inp_shift=[0])
     assert demanded_bits(program)[:2] == (0b1110, 0b1110)
 

@@ -1,4 +1,4 @@
-"""docs/dependencies.md names each dependency once, and nothing that is none."""
+"""docs/dependencies.md names each dependency once, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def name_of(requirement: str) -> str:
 
 
 def project() -> tuple[set[str], set[str]]:
-    """The names of what users install, and of what extras add."""
+    """Return the names of the required packages, and of the packages that extras add."""
     tree = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [name_of(line) for lines in tree["optional-dependencies"].values() for line in lines]
     return set(map(name_of, tree["dependencies"])), set(extras) - {"dais-verif"}
@@ -39,7 +39,7 @@ def test_the_page_names_each_dependency_and_no_other() -> None:
 
 
 def test_what_is_said_to_be_missing_knows_the_same_packages() -> None:
-    """Each extra with those that it takes in, as users install it."""
+    """The tables behind the messages list the packages of each extra, including those of the extras in it."""
     tree = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(BASE) == set(map(name_of, tree["dependencies"]))
     asked = tree["optional-dependencies"]

@@ -1,4 +1,4 @@
-"""The network of examples/digits is what its page says, equal to onnx.reference, and its script makes such a one."""
+"""The network of examples/digits matches its page and onnx.reference, and its script trains such a network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""On digits the search of configurations finds what is best of all, and so no less than 1,000 draws at random.
+"""On digits, the search finds the best of all configurations, hence none of 1,000 random draws is better.
 
-All 784 choices are judged by a forward pass in NumPy, exact in float64, which the golden model confirms on some.
+All 784 choices are evaluated by a forward pass in NumPy, exact in float64; the golden model confirms some of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def constant(network: Network, name: str, *shape: int) -> np.ndarray:
 
 
 def weights(w: np.ndarray, number: int) -> np.ndarray:
-    """What sampling makes of weights; 4/3 of them on a grid of 2 bits more."""
+    """Return the weights under a sampling knob; if the factor is 4/3, on a grid that is 2 bits finer."""
     knob = KNOBS[number]
     if knob.axis != "filter":
         return w
@@ -41,7 +41,7 @@ def weights(w: np.ndarray, number: int) -> np.ndarray:
 
 
 def layer(x: np.ndarray, w: np.ndarray, b: np.ndarray, step: float, number: int) -> np.ndarray:
-    """Convolution under a knob, bias, ReLU, the largest of 2 by 2, and a quantiser of 4 bits."""
+    """Evaluate a convolution under a knob, bias, ReLU, 2x2 max pooling, and a 4-bit quantiser."""
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), axis=(2, 3))
     y, axis = np.einsum("ncijrs,kcrs->nkij", windows, weights(w, number), optimize=True), KNOBS[number].axis
     if axis in ("rows", "columns"):
@@ -87,7 +87,7 @@ def test_no_draw_is_better_than_the_search() -> None:
 
 
 def test_the_shipped_file_is_what_a_search_found() -> None:
-    """Its chosen configuration, and its columns, as the golden model counts them."""
+    """The golden model confirms the chosen configuration of the shipped file and its columns."""
     from dais_verif.approx import choose, parse, read
 
     file = read(DIGITS / "tuned.txt", strict=True)

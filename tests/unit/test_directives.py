@@ -1,4 +1,4 @@
-"""What tells simulation and synthesis apart is seen in every spelling, and nowhere else."""
+"""Directives by which simulation and synthesis differ are found in every spelling, and nowhere else."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_marks_that_not_every_tool_obeys_alike(off: bytes, on: bytes, number: in
 )
 def test_readings(text: bytes, sets: list[tuple[str, ...]]) -> None:
     found = [directives_of(text), Directives()]
-    # A tool that defines none of them reads what simulators read.
+    # A tool that defines none of the macros reads what simulators read.
     assert [one for one in readings(found) if one or () in sets] == sets
 
 

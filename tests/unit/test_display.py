@@ -1,4 +1,4 @@
-"""What a person sees while simulators work, on a terminal and without one."""
+"""What users see while simulators run, on a terminal and without one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def shown(*, terminal: bool) -> tuple[Display, io.StringIO]:
 
 
 def plain(text: io.StringIO) -> str:
-    """Without the sequences that move the cursor."""
+    """Return the text without the sequences that move the cursor."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.getvalue())
 
 
 def work(display: Display) -> None:
-    """What a run tells."""
+    """Report the progress of a run."""
     with display:
         display.notice("simulating 10 vectors in icarus and verilator")
         for stage in ("plan", "icarus compile", "verilator verilate", "golden", "verilator compile"):
@@ -58,7 +58,7 @@ def test_on_a_terminal_each_simulator_has_a_line() -> None:
 
 
 def test_on_a_terminal_the_lines_go_away() -> None:
-    """The last that is written moves up over them, erasing each."""
+    """The last text written moves the cursor up over the progress lines and erases each of them."""
     display, text = shown(terminal=True)
     work(display)
     assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h") == 1

@@ -1,4 +1,4 @@
-"""README and docs: short where people begin, complete where they look things up, and every link leads somewhere."""
+"""README and docs: first pages are short, reference pages are complete, and every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def text_of(name: str) -> str:
 
 
 def prose(text: str) -> str:
-    """``text`` without what is shown as it is typed or printed."""
+    """Return ``text`` without code blocks, and with ``code`` in place of inline code."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", "`code`", re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE))
 
 
 def anchors(page: Path) -> set[str]:
-    """What GitHub calls the headings of ``page``."""
+    """Return the anchors that GitHub generates for the headings of ``page``."""
     titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M)
     plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower() for title in titles]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
@@ -94,7 +94,7 @@ def test_every_command_is_listed() -> None:
 
 
 def test_every_variable_of_the_environment_is_listed() -> None:
-    """Also none that nobody reads; those that one process of ours tells another are not for users."""
+    """The page lists exactly the variables that the package reads, except those passed between its own processes."""
     source = "".join(path.read_text("utf-8") for path in (ROOT / "dais_verif").rglob("*.py"))
     read = set(re.findall(r"[\"']((?:DAIS_VERIF)_[A-Z0-9_]*[A-Z0-9])[\"']", source))
     read |= {f"DAIS_VERIF_{name}" for name in ("NEXTPNR_ICE40", "NEXTPNR_ECP5", "ICEPACK", "ICEUNPACK", "ICETIME")}

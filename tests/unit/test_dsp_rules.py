@@ -1,4 +1,4 @@
-"""The rules that Yosys' model of a DSP48E1 lacks: put into the model that is known, and no other is taken."""
+"""The rules that Yosys' model of a DSP48E1 lacks are added to the known model; any other model is refused."""
 
 from __future__ import annotations
 

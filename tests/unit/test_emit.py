@@ -1,4 +1,4 @@
-"""The Verilog of a program: the same text always, one named signal an op, and clean in every tool that reads it."""
+"""The Verilog of a program: the text is deterministic, has one named signal per op, and is clean in every tool."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_same_text_for_every_layout(seed: int) -> None:
 
 
 def test_another_program_is_another_text() -> None:
-    """The hash in the header is of the program: data without meaning is no part of it, a constant is."""
+    """The hash in the header covers the program: a constant changes it, data without meaning does not."""
 
     def text(meaningless: int, constant: int) -> str:
         rows = [(-1, 0, -1, meaningless, (1, 7, 0)), (4, 0, -1, constant, (1, 8, 0))]
@@ -76,7 +76,7 @@ def test_one_named_signal_an_op(program: Program) -> None:
 
 
 def test_a_long_sum_is_wrapped_and_its_comment_cut_short() -> None:
-    """Icarus has no room for a line of 30,000 columns, nor for a comment of so many."""
+    """Icarus cannot read a line or a comment of 30,000 columns."""
     text = emit_verilog(sum_of_many(3000))
     assert max(map(len, text.splitlines())) < 1200
     assert " ... of 3000 terms\n" in text and "(op_2999 <<< 4)" in text
@@ -116,7 +116,7 @@ def test_ports_are_those_of_the_program(program: Program) -> None:
     assert f"output wire [{max(ports.output_bits, 1) - 1}:0] model_out\n" in text
 
 
-# What others say of it.
+# What other tools report.
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def model(program: Program, tmp_path: Path) -> Path:
 
 
 def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> str:
-    """The whole output of ``command``, which must end well."""
+    """Return the whole output of ``command``, which must succeed."""
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output

@@ -1,4 +1,4 @@
-"""A core behind a link: what linters and Yosys say of it, and what the folder says that holds it."""
+"""A core in a wrapper: linters and Yosys accept it, and the README of the folder says how to use it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHAPES = [(8, 8, 0), (1, 1, 0), (19, 113, 3), (1100, 9, 0)]
 
 @pytest.fixture(params=[(link, shape) for link in LINKS for shape in SHAPES], ids=str)
 def board(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[str]]:
-    """Name of the top module, and all files: a core that is no more than registers."""
+    """Write a wrapped core that only consists of registers; return the name of the top module, and all files."""
     link, (inp, out, latency) = request.param
     clocked = "input wire clk, input wire en, " if latency else ""
     kept = f"reg [{inp - 1}:0] r; always @(posedge clk) if (en) r <= model_inp;" if latency else ""
@@ -79,7 +79,7 @@ def test_yosys_finds_no_latch_and_no_problem(board: tuple[str, list[str]], tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize("link", LINKS)
 def test_yosys_synthesises_it_for_an_fpga(link: str, tmp_path: Path) -> None:
-    """Of the buffer it makes block RAM."""
+    """Yosys maps the buffer to block RAM."""
     bits = {"input_bits": PORTS.input_bits, "output_bits": PORTS.output_bits}
     wrapped = wrap(link, "model", emit_verilog(EVERY), EVERY.hash, **bits)
     for name, text in wrapped.files.items():

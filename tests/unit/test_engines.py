@@ -1,4 +1,4 @@
-"""The batch engine equals the oracle, on every value and every violation, whatever the program and the vectors."""
+"""The batch engine equals the oracle on every value and every violation, for any program and vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAST = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCh
 
 
 def violation_of(program: Program, batch: Batch, engine: Any) -> str | None:
-    """What the engine says of the first broken promise: row, op, operands, exact result."""
+    """Return the message about the first broken promise: row, op, operands and exact result."""
     try:
         run_raw(program, batch, engine=engine, check=True)
     except ViolationError as error:
@@ -33,7 +33,7 @@ def violation_of(program: Program, batch: Batch, engine: Any) -> str | None:
 
 
 def assert_engines_agree(program: Program, rows: list[list[Any]]) -> None:
-    """Every op of every row, the outputs, and the first violation."""
+    """Assert that all ops of all rows, the outputs, and the first violation are equal."""
     batch = Batch.of(rows, program.n_in)
     values = compile_program(program).trace(batch)
     for row in range(batch.rows):
@@ -104,7 +104,10 @@ def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
 
 
 def test_one_op_is_evaluated_from_values_that_no_input_leads_to() -> None:
-    """Ranges prove that op 1 is at most 3 and that op 2 cannot wrap; neither holds for a value put in its place."""
+    """Ranges prove that op 1 is at most 3, hence that op 2 cannot wrap.
+
+    If other values are put in place of op 1, op 2 wraps all the same.
+    """
     u4 = (0, 4, 0)
     program = Program.build(
         [(-1, 0, -1, 0, (0, 2, 0)), (3, 0, -1, 0, u4), (4, 1, -1, 4, u4)], [(2, 0, 0)], inp_shift=[0]
@@ -114,7 +117,7 @@ def test_one_op_is_evaluated_from_values_that_no_input_leads_to() -> None:
 
 
 def test_a_sum_shifted_far_beyond_its_type_is_exact() -> None:
-    """Every term alone passes 62 bits, all together cancel but for one bit; a term without bits says nothing."""
+    """Terms shifted by 4000 bits cancel exactly, and a term of zero bits adds nothing."""
     rows = [
         (-1, 0, -1, 0, (1, 7, 0)),
         (3, 0, -1, 0, (0, 0, 0)),
@@ -156,7 +159,7 @@ def folders(corpus: Path) -> list[Path]:
 
 
 def test_engines_agree_with_the_corpus(corpus: Path) -> None:
-    """Every row on the batch engine, the first on the oracle, bit for bit."""
+    """The batch engine is checked on every row, the oracle on the first row."""
     for folder in folders(corpus):
         program = load(folder / "prog.v1.bin")
         x, expected = np.load(folder / "inputs.npy"), np.load(folder / "expected.npy")

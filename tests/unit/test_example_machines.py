@@ -1,4 +1,4 @@
-"""The example machines compute their programs, frame by frame; with a fault in control, a sequence refutes each."""
+"""The example machines compute their programs, frame by frame; if their control is faulty, a sequence refutes them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_frame_is_the_program(
 def test_a_fault_in_control_is_refuted(
     name: str, right: Machine, wrong: Machine, program: Program, tmp_path: Path
 ) -> None:
-    """And the machine without it computes something else on that very sequence."""
+    """The sequence gives other outputs on the machine without the fault."""
     (tmp_path / "frame.toml").write_text(module.FRAMES[name])
     record = dais_verif.diff(wrong, program, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and record.frame.output is not None
@@ -52,7 +52,7 @@ def test_a_fault_in_control_is_refuted(
         outputs = [dais_verif.run_machine(one, sequence).outputs["y"][0, shown.cycle] for one in (right, wrong)]
         assert outputs[1][int(shown.signal[2:-1])] == float(shown.value)
         assert not np.array_equal(*outputs)
-    else:  # a register that does not wait
+    else:  # a register that ignores the stall
         assert "a stall in the place of cycle 8 changes higher[0]" in record.message and sequence["en"][8, 0] == 0
 
 
@@ -68,7 +68,7 @@ def test_shipped_files_are_what_the_script_makes(name: str, right: Machine, wron
 def test_the_commands_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As they stand there, each with the verdict that stands behind it."""
+    """The commands of the page run as written, and each gives the verdict that the page states."""
     (tmp_path / "examples").symlink_to(SCRIPT.parent)
     monkeypatch.chdir(tmp_path)
     page = SCRIPT.with_name("README.md").read_text()

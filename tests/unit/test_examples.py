@@ -1,4 +1,4 @@
-"""The shipped examples are what their script makes, are valid, and are what the README shows."""
+"""The shipped examples are what their script makes, are valid, and are listed in the README."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_shipped_file_is_what_the_script_makes(make, layout) -> None:
 def test_every_example_is_listed() -> None:
     text = (ROOT / "examples" / "README.md").read_text()
     shipped = sorted(path.name for path in SCRIPT.parent.glob("*.bin"))
-    frames = {path.with_suffix(".bin").name for path in SCRIPT.parent.glob("*.mach")}  # of test_example_machines
+    frames = {path.with_suffix(".bin").name for path in SCRIPT.parent.glob("*.mach")}  # see test_example_machines
     shipped = [name for name in shipped if name not in frames]
     assert shipped == sorted(f"{make.__name__}.bin" for make, _ in module.EXAMPLES)
     assert all(f"`{name}`" in text for name in shipped)
@@ -47,5 +47,5 @@ def test_readme_shows_the_example_that_runs_without_a_program() -> None:
 
 def test_quantised_mac_computes_what_its_docstring_says() -> None:
     program = dais_verif.load(ROOT / "examples" / "quantised_mac.bin")
-    # -8 + 3 * -8 - -8 / 2 - 1.25 < 0; 7.75 + 3 * 7.75 - 7.75 / 2 - 1.25 = 25.875, cut to a half
+    # -8 + 3 * -8 - -8 / 2 - 1.25 < 0; 7.75 + 3 * 7.75 - 7.75 / 2 - 1.25 = 25.875, rounded down to 25.5
     assert run(program, [[-8, -8, -8], [7.75, 7.75, 7.75]]).tolist() == [[0.0], [25.5]]

@@ -1,4 +1,4 @@
-"""Outputs that are said to have met all their inputs have: judged by brute force on the oracle."""
+"""Outputs that are reported as exhausted have met all their inputs, as brute force on the oracle confirms."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_small_cone_in_a_large_program() -> None:
     found = plan(program, max_rows=1 << 24)
     assert (found.rows, found.exhausted, found.could) == (1024, (0, 1, 2, 3), ())
     check_promises(program, found)
-    # The other bits are about as often 1 as 0.
+    # In the other bits, 0 and 1 are about equally frequent.
     rows = port_rows(found.passes[0])
     counts = [sum(row >> bit & 1 for row in rows) for bit in range(1000)]
     assert min(counts) > 400 and max(counts) < 624
@@ -113,13 +113,13 @@ def xor(a: int, b: int) -> tuple[Any, ...]:
 
 
 def test_cones_share_passes() -> None:
-    """Disjoint, equal, nested and overlapping ones."""
+    """Disjoint, equal, nested and overlapping cones share passes."""
     rows = [*reads(4), low_bits(0, 3), low_bits(1, 3), xor(0, 1), xor(1, 2)]
     program = Program.build(rows, [(0, 0, 0), (0, 1, 1), (4, 0, 0), (1, 0, 0), (3, 0, 0)], inp_shift=[0] * 4)
     found = plan(program, max_rows=1 << 20)
     assert [(exhaustive.rows, len(exhaustive.counters)) for exhaustive in found.passes] == [(256, 3)]
     check_promises(program, found)
-    # x0 + x1 and x1 + x2: what x0 takes while x1 stays, x2 can take at the same time.
+    # No output reads both x0 and x2, so that the two share a counter.
     program = Program.build(rows, [(6, 0, 0), (7, 0, 0), (3, 0, 0)], inp_shift=[0] * 4)
     found = plan(program, max_rows=1 << 20)
     assert [(exhaustive.rows, len(exhaustive.counters)) for exhaustive in found.passes] == [(1 << 16, 2)]
@@ -127,7 +127,7 @@ def test_cones_share_passes() -> None:
 
 
 def window_sums(n: int, window: int) -> Program:
-    """Outputs that add ``window`` neighbours of ``n`` inputs of one bit."""
+    """Return a program whose outputs are the sums of ``window`` neighbours among ``n`` one-bit inputs."""
     rows = reads(n, (0, 1, 0))
     outputs = []
     for first in range(n - window + 1):
@@ -148,7 +148,7 @@ def test_a_window_in_all_places_takes_the_rows_of_one() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_bits_that_count_together_are_not_alike(seed: int) -> None:
-    """A window that reads its neighbour's bits instead of its own would be found: the two differ in some row."""
+    """Windows whose bits count together differ in some row, so that reading a neighbour's bits would be found."""
     program = window_sums(100, 5)
     (exhaustive,) = plan(program, max_rows=32).passes
     ports = port_rows(exhaustive, seed=seed)
@@ -158,7 +158,7 @@ def test_bits_that_count_together_are_not_alike(seed: int) -> None:
 
 
 def test_many_overlapping_cones() -> None:
-    """All pairs of six inputs of one bit: at most the 64 rows of all bits together; and nine out of ten bits."""
+    """All pairs of six one-bit inputs are exhausted in at most 20 rows; then, cones of nine out of ten bits."""
     rows = reads(6, (0, 1, 0))
     pairs = [(a, b) for a in range(6) for b in range(a)]
     rows += [(10, a, b, 0, (0, 1, 0)) for a, b in pairs]
@@ -179,14 +179,15 @@ def test_many_overlapping_cones() -> None:
     found = plan(program, max_rows=1 << 20)
     assert (found.rows, len(found.exhausted)) == (1024, 10)
     check_promises(program, found)
-    # With nine bits at a time each pass serves the two cones that leave out one of the two bits that count together.
+    # With nine counter bits, two of the ten inputs count together in each pass, which serves the two cones that lack
+    # one of them.
     found = plan(program, max_rows=1 << 20, max_bits=9)
     assert (found.rows, len(found.exhausted)) == (5 * 512, 10)
     check_promises(program, found)
 
 
 def test_rows_are_spent_on_the_smallest_first() -> None:
-    """Three inputs of 4 bits and all sums of two: 16 rows; 256 for two sums, as their outer inputs agree; 256 more."""
+    """16 rows exhaust three inputs of 4 bits; 256 rows also two sums, whose outer inputs count together; 512 all."""
     program = Program.build(
         [*reads(3, (0, 4, 0)), xor(0, 1), xor(1, 2), xor(0, 2)],
         [(3, 0, 0), (4, 0, 0), (5, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0)],
@@ -201,7 +202,7 @@ def test_rows_are_spent_on_the_smallest_first() -> None:
 
 
 def test_what_has_room_beside_others_is_not_left_out() -> None:
-    """Three cones that overlap each other take turns; one beside them, of the same size, runs with the first."""
+    """Three overlapping cones need a pass each; a fourth one, disjoint from them, runs beside the first."""
     rows = [*reads(5, (0, 4, 0)), xor(0, 1), xor(1, 2), xor(0, 2), xor(3, 4)]
     program = Program.build(rows, [(5, 0, 0), (6, 0, 0), (7, 0, 0), (8, 0, 0)], inp_shift=[0] * 5)
     found = plan(program, max_rows=256)
@@ -211,7 +212,7 @@ def test_what_has_room_beside_others_is_not_left_out() -> None:
 
 
 def wide_program() -> Program:
-    """Elements of 100, 64, 63 and 5 bits, signed and not, of which few bits matter."""
+    """Return a program with inputs of 100, 64, 63 and 5 bits, signed and unsigned, of which few bits are demanded."""
     rows = [
         (-1, 0, -1, 0, (1, 59, 40)),
         (-1, 1, -1, 0, (0, 64, 0)),
@@ -279,7 +280,7 @@ def test_the_first_rows_are_spread_over_all_combinations() -> None:
 
 
 def test_several_readers_see_their_slices() -> None:
-    """Two ops read different slices of one input, shifted; the sum needs the bits of both."""
+    """Two ops read different slices of one shifted input, and their sum needs the bits of both."""
     rows = [(-1, 0, -1, 0, (0, 3, 0)), (-1, 0, -1, 0, (1, 5, -3)), (0, 0, 1, 0, (1, 6, 0))]
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[2])
     assert ports_of(program).inputs[0][1:] == (6, -2)
@@ -293,7 +294,7 @@ def test_several_readers_see_their_slices() -> None:
 
 
 def test_coarse_and_fine_agree_where_bits_do_not_matter() -> None:
-    """A result wider than is told apart bit by bit takes all bits of its operands: more, never fewer."""
+    """A result too wide for a bitwise analysis demands all bits of its operands: more than needed, never fewer."""
     rows = [(-1, 0, -1, 0, (1, 199, 0)), (3, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (1, 200, 0)), (3, 2, -1, 0, (0, 4, 0))]
     program = Program.build(rows, [(1, 0, 0), (3, 0, 0)], inp_shift=[0])
     assert input_bits(program) == (0b1111, (1 << 200) - 1)
@@ -307,7 +308,7 @@ def test_max_bits_is_bounded() -> None:
 
 
 def test_counters_of_the_same_size_do_not_run_in_step() -> None:
-    """Two cones of 16 beside one of 4,096: most of the 256 pairs of values occur as well."""
+    """Two cones of 16 rows run beside one of 4,096 rows, in which most of their 256 pairs of values also occur."""
     rows = [*reads(2, (0, 4, 0)), (-1, 2, -1, 0, (0, 12, 0))]
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0] * 3)
     (exhaustive,) = plan(program, max_rows=4096).passes

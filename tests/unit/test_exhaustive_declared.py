@@ -1,4 +1,4 @@
-"""Where intervals are declared, all declared inputs of an output are met, and no claim is made beyond them."""
+"""With declared intervals, outputs meet all of their declared inputs, and no claim goes beyond the declarations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
 def declared_ports(program: Program) -> set[int]:
-    """All ``model_inp`` of which every reader sees what it declares, by brute force."""
+    """Return, by brute force, all ``model_inp`` of which every reader sees a value in its declared interval."""
     ports = ports_of(program)
     shifts = program.inp_shift.tolist()
     readers = [(op, *ports.slice_of(op, shifts[op.id0])) for op in program.ops if op.code == -1 and op.type.width]
@@ -48,7 +48,7 @@ def test_declared_intervals_are_what_is_exhausted() -> None:
     assert {int(v) for v in batch.columns[0].mantissa} == set(range(-5, 7))
     assert {int(v) for v in batch.columns[1].mantissa} == set(range(2, 12))
     assert plan(program, max_rows=119).could == (LeftOut(0, 120),)
-    # Without declarations: every bit.
+    # Without declarations all bit patterns are counted.
     assert plan(replace(program, intervals=None), max_rows=1000).rows == 256
 
 
@@ -86,7 +86,7 @@ def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[
 
 @pytest.mark.parametrize("seed", range(60))
 def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
-    """Sums of low, high or all bits of some of four small inputs, half of which declare intervals."""
+    """Outputs are sums of low, high or all bits of some of four small inputs, about half of which declare intervals."""
     rng = random.Random(seed)
     rows: list[Any] = []
     intervals = []
@@ -125,7 +125,7 @@ def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
 
 
 def test_a_part_of_a_declared_interval() -> None:
-    """Three bits in the midst of a wide input: all their patterns, the value always within the interval."""
+    """Of three bits in the middle of a wide input, all patterns occur that the interval allows, and no others."""
     rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
     for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
         program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))
@@ -139,7 +139,10 @@ def test_a_part_of_a_declared_interval() -> None:
 
 
 def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
-    """One op reads the low four bits, declared 0..9; one reads six, declared 3..40; 3..9 is what both declare."""
+    """One op reads six bits, declared 3..40, another one the low four of them, declared 0..9.
+
+    Both declarations hold only for 3..9, so that neither op meets all of its declared values.
+    """
     rows = [*reads(1, (0, 6, 0)), (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 2, 0))]
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0, 0])
     found = plan(declare(program, (3, 40), (0, 9)), max_rows=1000)

@@ -1,6 +1,6 @@
-"""What works without any extra, and what each verb and each function of the API says that needs one.
+"""What works without any extra, and the message of each verb and API function that needs one.
 
-In a process that sees no package of them.
+The commands run in a process that cannot import the packages of extras.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
 CONFIGURATIONS = str(ROOT / "examples" / "digits" / "tuned.txt")
 
 SIGN_OFF = "needs the extra [signoff]: pip install 'dais-verif[signoff]'"
-#: What each verb says without any extra; empty if it needs none. The first ones are tried always.
+#: The arguments of each verb and its message without any extra, empty if it needs none. The first ones always run.
 SAID: dict[str, tuple[list[str], str]] = {
     "check": (["check", PROGRAM], ""),
     "run": (["run", PROGRAM, "--inputs", "x.csv"], ""),
@@ -54,7 +54,7 @@ SAID: dict[str, tuple[list[str], str]] = {
 }
 FEW = 5
 
-#: The same of calls of the API: what their error says; empty if they need no extra.
+#: The same for calls of the API: the call, and its error, empty if it needs no extra.
 CALLS: dict[str, tuple[str, str]] = {
     "check": (f"dais_verif.check({PROGRAM!r})", ""),
     "simulate": (f"dais_verif.simulate({PROGRAM!r})", "simulate needs the extra [sim]: pip install 'dais-verif[sim]'"),
@@ -74,7 +74,7 @@ CALLS: dict[str, tuple[str, str]] = {
     "notebook": (f"dais_verif.check({PROGRAM!r})._repr_html_()", "needs the extra [report]"),
 }
 
-#: Runs verbs where nothing of the extras can be imported, then calls; prints their exit codes and what they say.
+#: Runs verbs, then calls, in a process that cannot import blocked modules; prints exit codes and error messages.
 SCRIPT = """
 import contextlib, io, json, sys
 blocked = set(json.loads(sys.argv[1]))
@@ -108,7 +108,7 @@ print(json.dumps(answers))
 def said_by(
     words: list[list[str]], calls: list[str], folder: Path, *, extras: tuple[str, ...] = ()
 ) -> list[tuple[int, str]]:
-    """The exit code and the errors of each command, then of each call, all in one process that sees ``extras`` only."""
+    """Return exit code and error of each command, then of each call, in a process that can import ``extras`` only."""
     (folder / "x.csv").write_text("1,2,3\n")
     there = {module for extra in extras for modules in EXTRAS[extra].values() for module in modules}
     every = {module for packages in EXTRAS.values() for modules in packages.values() for module in modules}
@@ -127,7 +127,7 @@ def said_by(
     ],
 )
 def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) -> None:
-    """Verbs and functions that need none work; of each other one line says which it needs."""
+    """Verbs and functions that need no extra work, and each other one names the extra that it needs in one line."""
     answers = said_by([SAID[name][0] for name in names], [CALLS[name][0] for name in called], tmp_path)
     wanted = [SAID[name][1] for name in names] + [CALLS[name][1] for name in called]
     for number, (name, line, (code, err)) in enumerate(zip([*names, *called], wanted, answers, strict=True)):
@@ -139,7 +139,7 @@ def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) 
 
 
 def test_an_extra_is_enough_for_its_verb(tmp_path: Path) -> None:
-    """A proof needs no package of boards, though it can be of what runs on one."""
+    """The extra of the prover suffices for a proof; packages for boards are not needed."""
     ours = ["prove", PROGRAM, "--no-cache", "--no-confirm"]
     assert said_by([ours], [], tmp_path, extras=("prove",)) == [(0, "")]
 

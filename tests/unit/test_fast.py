@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("kernel")
 
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 
-#: Programs a seed of the campaign that the kernel takes; the rest has over 64 bits in or out.
+#: The least share of random programs that the kernel takes; the others have inputs or outputs of more than 64 bits.
 SHARE = 0.75
 
 
@@ -48,11 +48,11 @@ def test_equals_the_oracle_on_100_000_programs(chunk: int) -> None:
         first += 100
 
 
-# ------------------------------------------------------------------ shapes that random programs seldom have
+# ------------------------------------------------------------------ shapes that are rare among random programs
 
 
 def everywhere(program: Program, *given: Any, fuse: bool = True) -> None:
-    """Judge ``program`` on ``given`` vectors in every form, in row code and in planes, on every instruction set."""
+    """Compare the engine with the oracle on ``given`` vectors, in row code and in planes, on every instruction set."""
     made = FastProgram(program, fuse=fuse)
     for each in given:
         found = vectors(program, each)
@@ -62,9 +62,9 @@ def everywhere(program: Program, *given: Any, fuse: bool = True) -> None:
 
 
 def sums(rng: random.Random, leaves: int) -> Program:
-    """A tree of sums and differences with shifts, in types that hold every sum: the kernel's to be fused."""
+    """Return a tree of sums and differences with shifts, in types that hold every sum, so that the kernel fuses it."""
     rows: list[Row] = []
-    open_ends: list[tuple[int, int, int, int]] = []  # op, lowest and highest raw value, f
+    open_ends: list[tuple[int, int, int, int]] = []  # op, lowest and highest raw value, fractional bits
     for j in range(leaves):
         k, width, f = rng.getrandbits(1), rng.randint(0, 6), rng.randint(-2, 2)
         rows.append((-1, j, -1, 0, (k, width - k - f, f)))
@@ -94,7 +94,7 @@ def test_fused_sums(leaves: int) -> None:
 @pytest.mark.parametrize("k", [0, 1])
 @pytest.mark.parametrize("terms", range(2, 8))
 def test_sums_of_terms_that_are_all_as_large_as_can_be(terms: int, k: int) -> None:
-    """The first ones are added, the others subtracted; every one at either end of its range."""
+    """Every term is at either end of its range; the first terms are added, the others subtracted."""
     corners = (-4, 3) if k else (0, 7)
     given = np.array([*product(corners, repeat=terms)], dtype=np.int8).T.copy()
     for negative in range(terms):
@@ -111,7 +111,7 @@ def test_sums_are_fused_unless_told_not_to() -> None:
 
 @pytest.mark.parametrize("widest", [3, 5, 7])
 def test_every_input_of_small_programs(widest: int) -> None:
-    """All bit patterns that the ports take; no op that is said to be safe ever breaks its promise."""
+    """All bit patterns of the ports are run, and no op that is called safe ever breaks its promise."""
     taken = 0
     for seed in range(120):
         rng = random.Random(f"{widest} {seed}")
@@ -129,7 +129,7 @@ def test_every_input_of_small_programs(widest: int) -> None:
 
 @pytest.mark.parametrize("code", [0, 1, 2, -2, 3, -3, 4, 6, -6, 7, 9, -9, 10])
 def test_exact_results_of_about_64_bits(code: int) -> None:
-    """Where results no longer fit an integer of the machine, and the type of the op keeps a few bits of them only."""
+    """Exact results do not fit a machine integer, and the types of the ops only hold a few of their bits."""
     rng = random.Random(code)
     for _ in range(40):
         k, shift = rng.getrandbits(1), rng.choice((0, 1, -7, 23, 30, 32, 33, 53, 54, 61, 63))
@@ -158,7 +158,7 @@ def lookup(width: int, k: int, offset: int, table: list[int], kind: tuple[int, i
 @pytest.mark.parametrize("width", [0, 1, 8, 9, 16, 17, 24, 31])
 @pytest.mark.parametrize("place", [0.0, 0.3, 1.0])
 def test_lookups_by_up_to_31_bits(width: int, k: int, place: float) -> None:
-    """A table of 5 entries somewhere in the range of its operand, partly outside at either end."""
+    """A table of 5 entries lies somewhere in the range of its operand, at either end partly outside."""
     low, offset = (-(1 << width - 1) if k and width else 0), round(place * (1 << width)) - 2
     near = [low + offset + step for step in range(-2, 8)]
     far = [low, low + (1 << width) - 1, 0]
@@ -187,7 +187,7 @@ def test_entries_of_tables_are_extended_to_wider_types() -> None:
 @pytest.mark.parametrize("wide", [(31, 32), (62, 3), (64, 64), (100, 37), (40, 200)])
 @pytest.mark.parametrize("signs", [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_products_of_any_width(wide: tuple[int, int], signs: tuple[int, int]) -> None:
-    """Operands wider than any input are inputs shifted up and added to themselves."""
+    """Operands wider than any input are sums of an input and its shifted copy."""
     kinds = [(k, width - k, 0) for k, width in zip(signs, wide, strict=True)]
     rows: list[Row] = [(-1, j, -1, 0, (k, min(i, 64 - k), 0)) for j, (k, i, _) in enumerate(kinds)]
     rows += [(0, j, j, max(kinds[j][1] - 64, 0), (kinds[j][0], kinds[j][1] + 1, 0)) for j in (0, 1)]
@@ -211,7 +211,7 @@ def test_any_number_of_inputs_and_outputs(n_in: int, n_out: int) -> None:
 
 @pytest.mark.parametrize("bits", [8, 16, 24, 32, 53, 64])
 def test_outputs_that_no_cache_holds(bits: int) -> None:
-    """Outputs of up to so many bits, in as few bytes as hold them, or as doubles; hardly any of them is aligned."""
+    """Outputs of at most ``bits`` bits, mostly unaligned, are written as the narrowest integers or as doubles."""
     rows: list[Row] = [(-1, 0, -1, 0, (1, 63, 0))]
     rows += [(3, 0, -1, 0, (1, width - 1, 0)) for width in (bits, 5, bits - 1, bits - 3, bits // 2)]
     program = Program.build(rows, [(op, 0, 0) for op in range(1, len(rows))], inp_shift=[0])
@@ -226,7 +226,7 @@ def test_outputs_that_no_cache_holds(bits: int) -> None:
 
 
 def test_few_ops_of_very_many_inputs() -> None:
-    """Only the last of the inputs is read; values are kept an op, not an input."""
+    """Only the last input is read, and the engine keeps values per op, not per input."""
     n_in = 200_000
     program = Program.build([(-1, n_in - 1, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0] * n_in)
     x = np.zeros((n_in, 2), dtype=np.int8)
@@ -234,11 +234,14 @@ def test_few_ops_of_very_many_inputs() -> None:
     assert Golden(program, engine="fast").run_planar(x).tolist() == [[7, -8]]
 
 
-# ------------------------------------------------------------------ which promises are checked at all
+# ------------------------------------------------------------------ which promises are checked at run time
 
 
 def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
-    """And none that exact interval arithmetic does not prove; what wide bitwise ops keep is seen by looking."""
+    """At least 99 % of all promises are proved, and none that exact interval arithmetic does not prove.
+
+    The others, of wide bitwise ops, are checked at run time.
+    """
     proved = promised = 0
     for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
         program = load(folder / "prog.v1.bin")
@@ -253,8 +256,11 @@ def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
 
 @pytest.mark.parametrize("chunk", [pytest.param(chunk, marks=[pytest.mark.slow] * (chunk >= 2)) for chunk in range(4)])
 def test_no_proof_is_off_by_one(chunk: int) -> None:
-    """To every op of a small program a constant is added that takes its largest or smallest value to the end of a
-    type, or one beyond: the promise to stay within that type is never called safe where an input breaks it."""
+    """A promise that some input breaks is never called safe, even by one unit.
+
+    To every op of a small program a constant is added that takes its largest or smallest value to the end of a type, or
+    one beyond, and the promise is to stay within that type.
+    """
     proved = 0
     for seed in range(chunk * 150, chunk * 150 + 150):
         rng = random.Random(seed)
@@ -285,7 +291,7 @@ def rows_of(program: Program) -> list[Row]:
 
 
 def every_input(program: Program, bits: int) -> np.ndarray | None:
-    """All bit patterns of the input port as planar integers, if it has no more than so many bits."""
+    """Return all bit patterns of the input port as planar integers, or None if it has more than ``bits`` bits."""
     widths = [element.width for element in ports_of(program).inputs]
     if sum(widths) > bits:
         return None
@@ -293,7 +299,7 @@ def every_input(program: Program, bits: int) -> np.ndarray | None:
 
 
 def test_a_result_that_is_cut_proves_nothing() -> None:
-    """Unchecked code computes no more bits of a sum than its type holds, and those of course fit."""
+    """Unchecked code computes only those bits of a sum that its type holds; that they fit proves nothing."""
     kind = (1, 7, 0)
     rows = [(-1, 0, -1, 0, kind), (0, 0, 0, 0, kind), (4, 0, -1, 1, kind), (7, 0, 0, 0, kind)]
     made = FastProgram(Program.build(rows, [(1, 0, 0), (2, 0, 0), (3, 0, 0)], inp_shift=[0]))
@@ -302,7 +308,10 @@ def test_a_result_that_is_cut_proves_nothing() -> None:
 
 
 def test_gates_are_never_cut_and_prove_what_they_hold_unchecked() -> None:
-    """Two unsigned numbers of different width and grid: all gates fit but the one whose type lacks a bit."""
+    """Two unsigned numbers have different widths and fractional bits.
+
+    All gates are proved to fit, but for the one whose type lacks a bit.
+    """
     rows: list[Row] = [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 3, 3))]
     rows += [(10, 0, 1, gate << 56, (0, 4, 3)) for gate in (0, 1, 2)] + [(10, 0, 1, 2 << 56, (0, 3, 3))]
     rows += [(9, 0, -1, data, (k, 4, 0)) for data, k in ((0, 0), (0, 1), (1, 0), (2, 0))] + [(-9, 0, -1, 2, (0, 1, 0))]

@@ -1,4 +1,4 @@
-"""The functions that users call, with the fast engine behind them: what they give, what they refuse, real programs."""
+"""The functions that users call, on the fast engine: results, refused arguments, and real programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNTS = (1, 31, 33, 2077, 4100)
 
 @pytest.mark.parametrize("chunk", range(3))
 def test_every_function_gives_what_the_oracle_gives(chunk: int) -> None:
-    """Values, and the words of errors; programs beyond the kernel too, which another engine serves."""
+    """Values and error messages are equal, also for programs beyond the kernel, which another engine runs."""
     served = Counter[str]()
     for seed in range(chunk * 80, chunk * 80 + 80):
         rng = random.Random(seed)
@@ -50,7 +50,7 @@ def test_every_function_gives_what_the_oracle_gives(chunk: int) -> None:
 
 
 def _arrays(rows: list[list[Any]]) -> list[np.ndarray]:
-    """The same as float64, columns apart; and some rows of it as float32, every second one."""
+    """Return the rows as float64 in column order, and every second row as float32."""
     doubles = np.array([[min(float(v), 1e308) if abs(v) < 1 << 1020 else 1e308 for v in row] for row in rows])
     with np.errstate(over="ignore"):
         singles = doubles.astype(np.float32)
@@ -58,7 +58,7 @@ def _arrays(rows: list[list[Any]]) -> list[np.ndarray]:
 
 
 def _answer(function: Any, *arguments: Any, **options: Any) -> Any:
-    """What ``function`` gives as plain numbers, or the words of its error."""
+    """Return the result of ``function`` as plain numbers, or the message of its error."""
     try:
         result = function(*arguments, **options)
     except DaisError as error:
@@ -92,7 +92,7 @@ def test_planar_integers_through_the_door() -> None:
 
 
 def test_one_program_serves_many_threads_of_the_caller() -> None:
-    """More at a time than it keeps planes for, in planes and in row code, with threads of its own besides."""
+    """More calls run at once than the program keeps planes for, in planes and in row code, each with two threads."""
     golden = Golden(identity(3), engine="fast")
     given = [
         np.random.default_rng(j).integers(-15, 15, (rows, 3)) / 4 for j, rows in enumerate((2100, 3, 40, 6151) * 6)
@@ -131,7 +131,7 @@ def kinds_of_doubles() -> list[float]:
 
 @pytest.mark.parametrize("far", [0, 40, 63, 600, 879, 895, 1000, 1500, 2000, 4000])
 def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
-    """Inputs of 64, 30 and 53 bits, all shifted far up or far down."""
+    """Inputs of 64, 30 and 53 bits are shifted far up or far down."""
     rows = [
         (-1, j, -1, 0, (k, width - k - f, f)) for j, (k, width, f) in enumerate(((0, 64, 3), (1, 30, -2), (1, 53, 5)))
     ]
@@ -159,7 +159,7 @@ def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 9, 17])
 @pytest.mark.parametrize("width", [6, 8, 9, 16, 17, 32, 33, 53])
 def test_doubles_of_every_size_in_any_number_of_columns(width: int, columns: int) -> None:
-    """Columns of any width that wrap, with a unit of each their own; out again, some of them negated."""
+    """Columns of any width wrap, each in a unit of its own, and come out again, some of them negated."""
     rows = [(-1, j, -1, 0, (j % 2, width - j % 2 - f, f)) for j, f in enumerate(range(-3, columns - 3))]
     program = Program.build(rows, [(j, j % 5, j % 3 == 1) for j in range(columns)], inp_shift=[0] * columns)
     some = np.array(kinds_of_doubles())
@@ -174,7 +174,7 @@ def test_doubles_of_every_size_in_any_number_of_columns(width: int, columns: int
 
 @pytest.mark.parametrize("rows", [1, 33, 2100])
 def test_what_is_too_small_for_a_double_is_floored_all_the_same(rows: int) -> None:
-    """Scaled, the numbers are no longer there; no larger one among them shows that care is needed."""
+    """When scaled, the numbers underflow, and no larger number among them would show that care is needed."""
     program = Program.build([(-1, 0, -1, 0, (1, 895, -890))], [(0, -890, 0)], inp_shift=[0])
     for value, expected in ((-5e-324, -1), (5e-324, 0), (-1e-60, -1), (-0.0, 0), (0.0, 0)):
         assert Golden(program, engine="fast").run(np.full((rows, 1), value)).tolist() == [[expected]] * rows
@@ -191,7 +191,7 @@ def real(program: Program, engine: Any, x: Any) -> Any:
 @pytest.mark.parametrize("width", [52, 53, 54, 55, 56, 61, 64])
 @pytest.mark.parametrize("engine", ["fast", "numpy"])
 def test_outputs_that_float64_does_not_hold_are_refused(engine: Any, width: int, rows: int) -> None:
-    """An odd number of ``width`` bits in the last row; all bits of it count."""
+    """The output of the last row is an odd number of ``width`` bits, all of which count."""
     kind = (0, width, 0)
     program = Program.build(
         [*((-1, j, -1, 0, kind) for j in (0, 1)), (0, 0, 1, 0, kind)], [(2, 0, 1)], inp_shift=[0, 0]
@@ -213,7 +213,7 @@ def test_negative_zero_is_zero() -> None:
 
 
 def identity(n: int) -> Program:
-    """``n`` inputs, the last of them read by nothing, that come out doubled and promise to stay below 8."""
+    """Return a program that doubles all of its ``n`` inputs but the last, and promises that results fit s6.2."""
     rows = [(-1, j, -1, 0, (1, 3, 2)) for j in range(n - 1)]
     rows += [(0, j, j, 0, (1, 3, 2)) for j in range(n - 1)]
     return Program.build(rows, [(n - 1 + j, 0, 0) for j in range(n - 1)], inp_shift=[0] * n)
@@ -223,7 +223,10 @@ def identity(n: int) -> Program:
 @pytest.mark.parametrize("row", [0, 30, 32, 2047, 2048, 2078, 4100, 9000])
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_what_is_no_number_is_named_wherever_it_stands(value: float, row: int, jobs: int) -> None:
-    """Also where nothing reads it, and also if a promise is broken before it: vectors are refused before they run."""
+    """Vectors are refused before they run.
+
+    The error names the first such number, also if no op reads it, and also if an earlier row breaks a promise.
+    """
     golden, rows = Golden(identity(3), engine="fast"), row + 1 + row % 3
     for column, before, check in product((0, 2), (0.0, 7.0), (False, True)):
         x = np.zeros((rows, 3))
@@ -374,7 +377,7 @@ def test_outputs_over_64_bits_are_given_by_run_raw_only(engine: Any) -> None:
 
 
 def test_real_programs_on_all_their_vectors(corpus: Path) -> None:
-    """Planes and row code, doubles and planar integers, every instruction set, one thread and two."""
+    """Results are right in planes and row code, for doubles and integers, on all instruction sets and 1 or 2 jobs."""
     for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
         program = load(folder / "prog.v1.bin")
         x, expected = np.load(folder / "inputs.npy"), np.load(folder / "expected.npy")
@@ -393,7 +396,7 @@ def test_real_programs_on_all_their_vectors(corpus: Path) -> None:
 
 
 def planar_of(program: Program, x: np.ndarray) -> np.ndarray:
-    """What the port elements carry of the doubles ``x``, in the narrowest integers."""
+    """Return the values of the port elements for the doubles ``x``, as the narrowest integers."""
     elements = ports_of(program).inputs
     width = max(element.width for element in elements)
     columns = zip(x.T.tolist(), elements, strict=True)

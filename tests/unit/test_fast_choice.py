@@ -1,4 +1,4 @@
-"""Which engine works, with which instructions and on how many threads: what is forced, and what if it cannot be."""
+"""Which engine runs, with which instructions and on how many threads: what can be forced, and errors if it cannot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with_kernel = pytest.mark.usefixtures("kernel")
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """What is known of the kernel and the machine is found out again, before and after."""
+    """Clear what is cached about the kernel and the machine, before and after the test."""
     for known in (fast._load, fast.isa):
         known.cache_clear()
     yield
@@ -45,7 +45,7 @@ def some_rows(rows: int) -> np.ndarray:
 
 
 def command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Python, in a process of its own, with the package that is being tested."""
+    """Run Python in a process of its own, with the package under test."""
     path = os.pathsep.join([str(Path(dais_verif.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DAIS_VERIF_")}
     return subprocess.run(
@@ -60,7 +60,7 @@ def command(*arguments: object, **environment: str) -> subprocess.CompletedProce
 
 @pytest.fixture
 def run_command(tmp_path: Path) -> list[str]:
-    """The arguments of ``dais-verif run`` on a program and its vectors."""
+    """Return the arguments of ``dais-verif run`` for a program and its vectors."""
     (tmp_path / "prog.bin").write_bytes(write_binary(EVERY, "v1"))
     np.save(tmp_path / "x.npy", some_rows(2085))
     return ["-m", "dais_verif", "run", str(tmp_path / "prog.bin"), "--inputs", str(tmp_path / "x.npy"), "--unchecked"]
@@ -195,13 +195,13 @@ def test_threads_are_started_where_they_are_worth_it(monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def missing(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel was never built."""
+    """Pretend that the kernel was never built."""
     monkeypatch.setitem(sys.modules, "dais_verif.golden._kernel", None)
 
 
 @pytest.fixture
 def stale(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel was built from sources that are no longer these."""
+    """Pretend that the kernel was built from other sources."""
     monkeypatch.setitem(sys.modules, "dais_verif.golden._kernel", SimpleNamespace(SOURCE_HASH="0" * 16))
 
 
@@ -304,7 +304,7 @@ def test_what_is_beyond_the_kernel_is_served_by_another_engine_without_a_word(na
 @with_kernel
 @pytest.mark.filterwarnings("error")
 def test_what_only_checks_need_may_be_beyond_the_kernel_too() -> None:
-    """Nothing reads the lookup; unchecked, it is not even computed."""
+    """No op reads the lookup, which is therefore not computed without checks."""
     program = one_op((0, 40, 0), (8, 0, -1, 0, (0, 2, 0)))
     x = np.array([[1.0], [2.0]])
     golden = Golden(program)
@@ -338,7 +338,7 @@ def test_what_is_just_within_the_kernel_is_taken(program: Program) -> None:
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """A clean copy of what the kernel is built from: a kernel built earlier would hide a missing compiler."""
+    """Copy the sources of the kernel, without an earlier build, which would hide that a compiler is missing."""
     if not (ROOT / "setup.py").exists():
         pytest.skip("the sources of the package are not here")
     for name in ("setup.py", "pyproject.toml", "README.md", "dais_verif/version.py"):
@@ -369,7 +369,7 @@ def test_without_a_c_compiler_the_build_goes_on_without_the_kernel(sources: Path
 
 @pytest.mark.skipif(shutil.which("cc") is None and shutil.which("gcc") is None, reason="no C compiler")
 def test_with_a_c_compiler_the_kernel_is_built_and_knows_its_sources(sources: Path) -> None:
-    # The compiler of this machine, optimising little: that takes most of the time.
+    # the compiler of this machine with little optimisation, which would take most of the time
     (sources / "cc").write_text('#!/bin/sh\nexec "$(command -v cc || command -v gcc)" "$@" -Og -g0\n')
     (sources / "cc").chmod(0o755)
     done, (built,) = build(sources, CC=str(sources / "cc"))

@@ -1,4 +1,4 @@
-"""Sums of any number of terms, fused and not, and shifts: the fast engine equals the oracle in every form."""
+"""The fast engine equals the oracle for sums of any number of terms, fused or not, and for shifts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = (1, 33, 70)
 
 
 def everywhere(program: Program, *given: object, fuse: bool = True) -> FastProgram:
-    """Judge ``program`` on ``given`` vectors in row code and in planes, checked and not, on every instruction set."""
+    """Compare the engine with the oracle in row code and in planes, checked or not, with every instruction set."""
     made = FastProgram(program, fuse=fuse)
     for each in given:
         found = vectors(program, each)
@@ -38,11 +38,11 @@ def everywhere(program: Program, *given: object, fuse: bool = True) -> FastProgr
 
 
 class Tree:
-    """A tree of sums in types that hold every sum, each read once: the kernel's to be fused."""
+    """A tree of sums that are each read once, in types that hold every sum, so that the kernel fuses it."""
 
     def __init__(self, rng: random.Random, leaves: int) -> None:
         self.rng, self.rows, self.terms = rng, list[Row](), list[Term]()
-        #: Op, lowest and highest raw value, f.
+        #: Op, lowest and highest raw value, fractional bits.
         self.open = [self.leaf(j) for j in range(leaves)]
         while len(self.open) > 1:
             self.open.append(self.sum())
@@ -89,7 +89,7 @@ def test_trees_of_sums(leaves: int) -> None:
 @pytest.mark.parametrize("k", [0, 1])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_terms_that_are_all_as_large_as_can_be(count: int, k: int) -> None:
-    """Any of them subtracted, every one at either end of its range."""
+    """Every term is at either end of its range, and any number of terms is subtracted."""
     corners = (-4, 3) if k else (0, 7)
     given = np.array([*product(corners, repeat=count)], dtype=np.int8).T.copy()
     for negative in {0, 1, count // 2, count - 1, count}:
@@ -102,7 +102,10 @@ def test_terms_that_are_all_as_large_as_can_be(count: int, k: int) -> None:
 
 @pytest.mark.parametrize("count", [6, 7, 11, 12, 40, 300])
 def test_many_terms(count: int) -> None:
-    """More than one chain takes; the sums of each are terms of the next. All signs, one sign, the other."""
+    """There are more terms than one chain takes.
+
+    The sums of chains are terms of the next chain; signs are random, all plus, or all minus.
+    """
     rng = random.Random(count)
     for signs in ([rng.getrandbits(1) for _ in range(count)], [0] * count, [1] * count):
         for kind in ((1, 14, 3), (1, 5, 1), (0, 9, 0)):
@@ -116,7 +119,7 @@ def test_many_terms(count: int) -> None:
 
 @pytest.mark.parametrize("data", [0, 1, -1, 7, -64, (1 << 62) + 1, (1 << 63) - 1, -(1 << 63)])
 def test_constants(data: int) -> None:
-    """Alone, and beside an operand; in types that hold the sum, and that do not."""
+    """Constants stand alone and beside an operand, in types that hold the sum and in types that do not."""
     for shift, kind in product((-70, -63, -3, 0, 5), ((1, 70, 5), (1, 3, 4), (0, 4, 0))):
         rows: list[Row] = [
             (-1, 0, -1, 0, (1, 3, 2)),
@@ -132,7 +135,7 @@ def test_constants(data: int) -> None:
 @pytest.mark.parametrize("shift", [-4096, -65, -8, -1, 0, 1, 8, 62, 65, 4096])
 @pytest.mark.parametrize("k", [0, 1])
 def test_shifts(shift: int, k: int) -> None:
-    """Quantised after the shift, not before, to types above, below and where the bits then are."""
+    """Values are quantised after the shift, to types that lie above, below or at the shifted bits."""
     near = max(min(shift, 4000), -4000)
     kinds = [(1, 4, 2), (0, 3, 0), (1, 3 + near, -near), (0, 2 + near, 1 - near), (1, -1 + near, 3 - near)]
     rows: list[Row] = [(-1, 0, -1, 0, (k, 5 - k, 2)), *[(Code.SHIFT, 0, -1, shift, kind) for kind in kinds]]
@@ -141,7 +144,7 @@ def test_shifts(shift: int, k: int) -> None:
 
 
 def test_what_cancels_is_not_said_to_be_unsafe_or_wrong() -> None:
-    """x + x - 2x, and the same op as several terms."""
+    """x + x - 2x is 0, and the same op may occur in several terms."""
     rows: list[Row] = [(-1, 0, -1, 0, (1, 7, 0)), (Code.SUM, 0, 3, 0, (0, 0, 0)), (Code.SUM, 3, 4, 0, (1, 8, 0))]
     terms = [(0, 0, 0), (0, 0, 0), (0, 1, 1), (0, 0, 0), (0, 0, 1), (0, 0, 0), (0, 0, 0)]
     program = Program.build(rows, [(1, 0, 0), (2, 0, 0)], inp_shift=[0], terms=terms)
@@ -149,7 +152,7 @@ def test_what_cancels_is_not_said_to_be_unsafe_or_wrong() -> None:
 
 
 def test_what_is_seen_of_sums_and_shifts() -> None:
-    """Bits that were 0 and that were 1, values that were 0 and that were positive: by the oracle."""
+    """Probes report which bits were 0 or 1 and which values were 0 or positive, as the oracle does."""
     rng = random.Random(5)
     for leaves in range(1, 7):
         tree = Tree(rng, leaves)
@@ -176,7 +179,7 @@ def rng_rows(leaves: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", [pytest.param(path.name, id=path.name) for path in sorted(ALIR.glob("a*"))])
 def test_real_models(name: str) -> None:
-    """What alkaid traced, on vectors whose outputs are known exactly."""
+    """Models that alkaid traced give their known exact outputs."""
     (file,) = (ALIR / name).glob("alir.json*")
     program = load(file)
     x, expected = np.load(ALIR / name / "inputs.npy"), np.load(ALIR / name / "expected.npy")
@@ -191,7 +194,7 @@ def test_real_models(name: str) -> None:
 
 @pytest.mark.parametrize("column", ["op", "shift", "negative"])
 def test_a_changed_term_is_told_apart(column: str) -> None:
-    """The code of a program with one other term is found wrong if and only if the oracle says so."""
+    """The code of a program with one changed term is found wrong if and only if the oracle finds a difference."""
     seen = {True: 0, False: 0}
     for seed in range(120):
         rng = random.Random(f"{column} {seed}")

@@ -1,4 +1,4 @@
-"""Faults in the control of the example machines: what is said to be equal is never seen to be wrong, with stalls."""
+"""Faults in the control of example machines: a machine that is proved equal shows no wrong frame, even with stalls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FRAMES, SEQUENCES = 5, 12
 
 
 def seen_wrong(machine: Machine, program: Program, frame: Frame, seed: int) -> bool:
-    """Whether some of a few frames from power-up, on random inputs and with random stalls, is not the program."""
+    """Return whether a frame differs from the program, for random inputs and random stalls from power-up."""
     rng = np.random.default_rng(seed)
     for _ in range(SEQUENCES):
         going = rng.random(int(frame.cycles * (FRAMES + 1) * 1.5) + 4) < rng.choice([1.0, 0.7])

@@ -1,4 +1,4 @@
-"""The feed: every row once, in order, as it was packed; never far ahead; nothing left when nobody wants it."""
+"""The feed: it delivers every row once, in order and packed, limits how far it runs ahead, and cleans up."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import process
 
-#: One input of 90 bits, so that a packed row has more words than one, and what it is plus 1.
+#: The output is the 90-bit input plus 1; a packed row has more than one word.
 WIDE = Program.build([(-1, 0, -1, 0, (1, 89, 0)), (4, 0, -1, 1, (1, 90, 0))], [(1, 0, 0)], inp_shift=[0])
 PORTS = ports_of(WIDE)
 
-#: It promises that x + 1 fits 8 bits, which 127 breaks.
+#: Promises that x + 1 fits 8 bits, which 127 breaks.
 NARROW = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))], [(1, 0, 0)], inp_shift=[0])
 
 
@@ -41,7 +41,7 @@ def numbers(start: int, rows: int) -> Batch:
 
 
 class Noting:
-    """Vectors that note which rows they were asked for."""
+    """Vectors that record which rows were requested."""
 
     def __init__(self, batch: Batch) -> None:
         self.rows, self._batch = batch.rows, batch
@@ -53,13 +53,13 @@ class Noting:
 
 
 class Reader(threading.Thread):
-    """Takes the chunks of ``outlet`` in order, waiting ``pause`` seconds before each, and keeps what they hold."""
+    """A thread that takes the chunks of ``outlet`` in order, each after ``pause`` seconds, and stores their content."""
 
     def __init__(self, outlet: Outlet, *, pause: float = 0.0) -> None:
         super().__init__(daemon=True)
         self._outlet, self._pause = outlet, pause
         self.chunks: list[bytes] = []
-        #: The most that were there at once.
+        #: The largest number of chunks that were there at once.
         self.most = 0
 
     def run(self) -> None:
@@ -93,7 +93,7 @@ def run(feed: Feed, outlets: Sequence[Outlet], folder: Path, *, wanted: Sequence
 
 
 def packed(feed: Feed, start: int, stop: int, program: Program = WIDE) -> bytes:
-    """What the chunk of these rows must hold."""
+    """Return the expected content of the chunk of these rows."""
     ports, batch = ports_of(program), feed.batch(start, stop)
     outputs = Golden(program).run_raw(batch, check=False)
     return pack_inputs(batch, ports).tobytes() + pack_outputs(outputs, ports, batch.rows).tobytes()
@@ -118,7 +118,7 @@ class TestChunks:
     def test_hold_every_row_once_and_in_order(
         self, parts: list[int], rows: int, starts: list[int], tmp_path: Path
     ) -> None:
-        """Whatever part a row comes from, it is the one after the row before."""
+        """The rows of a part follow those of the part before, whatever the sizes of parts and chunks."""
         offsets = np.cumsum([0, *parts]).tolist()
         noting = [Noting(numbers(10 * offset - 5, count)) for offset, count in zip(offsets, parts, strict=False)]
         feed = feed_of(noting, rows)
@@ -129,7 +129,7 @@ class TestChunks:
         reader.start()
         run(feed, [outlet], tmp_path)
         reader.join(20)
-        # No chunk spans two parts: each part was asked for exactly what it has, piece by piece.
+        # No chunk spans two parts: exactly the rows of each part were requested, chunk by chunk.
         for part, count in zip(noting, parts, strict=True):
             assert part.asked == [(at, min(at + rows, count)) for at in range(0, count, rows)]
         assert reader.chunks == [packed(feed, start, stop) for start, stop in itertools.pairwise(starts)]
@@ -154,7 +154,7 @@ class TestChunks:
     def test_are_neither_tiny_nor_huge(self, rows: int, shares: int) -> None:
         size = chunk_size(rows, PORTS, shares)
         assert 256 <= size <= 16384 and size % DIGESTED == 0
-        # Some for every worker, where there are rows for that.
+        # Every worker gets two chunks, if there are enough rows.
         assert -(-rows // size) >= min(2 * shares, rows // 256)
 
     @pytest.mark.parametrize(("bits", "rows"), [(16_000, 2048), (1_000_000, 256)])
@@ -166,7 +166,7 @@ class TestChunks:
 
 
 class TestUnhurried:
-    """An outlet that need not get all."""
+    """An outlet that does not need all chunks."""
 
     def test_gets_small_chunks_first(self) -> None:
         feed = Feed(Golden(WIDE), dut_of(WIDE), [numbers(0, 100_000)], 16384, check=False, growing=True)
@@ -184,7 +184,7 @@ class TestUnhurried:
 
     @pytest.mark.parametrize("taken", [0, 3, 7])
     def test_has_had_enough(self, taken: int, tmp_path: Path) -> None:
-        """It gets five chunks in any case, what it has been handed before, and then it is told the number."""
+        """The outlet still gets five chunks and those already handed out, and is then told their number."""
         feed = feed_of([numbers(0, 40)], 1)
         folder = tmp_path / "out"
         folder.mkdir()
@@ -218,7 +218,7 @@ class TestWindow:
     AHEAD = module._AHEAD
 
     def test_is_never_left(self, tmp_path: Path) -> None:
-        """A slow outlet holds back everything, the making of vectors included; a quick one gets what the slow gets."""
+        """A slow outlet holds back everything, also the generation of vectors; a quick one gets the same chunks."""
         vectors = Noting(numbers(0, 40))
         feed = feed_of([vectors], 1)
         slow, quick = (outlet_in(tmp_path / name, 40) for name in ("slow", "quick"))
@@ -274,7 +274,7 @@ class TestWindow:
 
 class TestOutlets:
     def test_get_no_more_chunks_than_they_are_for(self, tmp_path: Path) -> None:
-        """One with fewer does not hold back the others when it has them all, though it never took one."""
+        """An outlet for fewer chunks does not hold back the others when it has them all, even if it takes none."""
         feed = feed_of([numbers(0, 40)], 1)
         few, all_, none = outlet_in(tmp_path / "few", 3), outlet_in(tmp_path / "all", 40), outlet_in(tmp_path / "0", 0)
         reader = Reader(all_)
@@ -324,7 +324,7 @@ class TestRows:
         assert (int(feed.noted[4].inputs, 2), int(feed.noted[4].expected, 2)) == (10**6, 10**6 + 1)
 
     def test_are_made_when_they_are_due(self, tmp_path: Path) -> None:
-        """Not all at once: what was made last is in the chunk that was just written."""
+        """Vectors are generated when their chunk is due, not all at once."""
         vectors = Noting(numbers(0, 9))
         feed = feed_of([vectors], 3)
         assert vectors.asked == []

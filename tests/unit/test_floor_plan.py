@@ -1,4 +1,4 @@
-"""``show`` of a bitstream: what it uses of its device, and where."""
+"""``show`` of a bitstream: which resources of the device it uses, and where they are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def icestorm() -> None:
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """A bitstream beside its pins, as ``build`` leaves them."""
+    """Write a bitstream and the file of its pins, as ``build`` does."""
     shutil.copy(MAC.pins, tmp_path / "pins.pcf")
     return MAC.write(tmp_path)
 

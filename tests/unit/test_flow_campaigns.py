@@ -31,7 +31,7 @@ SUM = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (0, 5, 0))], [(1, 0
 
 
 def told(*words: object) -> dict[str, Any]:
-    """What the command prints with ``--json``."""
+    """Return the record that the command prints with ``--json``."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(io.StringIO()):
         main._run([*map(str, words), "--json"])
@@ -44,7 +44,7 @@ def told(*words: object) -> dict[str, Any]:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Jobs that do what their programs say, without simulators or the history of this machine."""
+    """Write programs and replace jobs by fake ones, which do what their program says, without simulators or history."""
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     for module, name in ((executors, "Local"), (cluster, "Cluster")):
         monkeypatch.setattr(module, name, getattr(module, name))
@@ -57,7 +57,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def unvarying(tree: dict[str, Any]) -> dict[str, Any]:
-    """Without times, and the line, which the command line has as it was typed."""
+    """Return the record without times, and without the command line, which the command records as it was typed."""
     jobs = [{**job, "seconds": 0, "worker": "", "result": ""} for job in tree["jobs"]]
     return {**tree, "times": None, "reproduce": "", "jobs": jobs}
 
@@ -121,7 +121,7 @@ def test_a_regression_that_nobody_can_mean(given: dict[str, Any], message: str) 
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sign-off of what is quick, by the function."""
+    """Sign off with a quick policy through the API, and return the folder."""
     folder = tmp_path_factory.mktemp("signed")
     (folder / "prog.bin").write_bytes(write_binary(SUM, "v1"))
     (folder / "policy.toml").write_text(

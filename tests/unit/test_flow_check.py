@@ -1,4 +1,4 @@
-"""``check`` as a use case: a request goes in, a record comes out, and nothing is printed."""
+"""``check`` as a flow: it takes a request, returns a record, and prints nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.verdict import Verdict
 
 S4 = (1, 3, 0)
 X = (-1, 0, -1, 0, S4)
-#: x + x in the 4 bits of x: breaks its promise for half of all inputs.
+#: x + x in the 4 bits of x, which breaks the promise for half of all inputs.
 OVERFLOW = Program.build([X, (0, 0, 0, 0, S4)], [(1, 0, 0)], inp_shift=[0])
 
 

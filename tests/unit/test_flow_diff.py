@@ -1,4 +1,4 @@
-"""``diff`` as a use case gives the record that the command prints, and the record comes back from its JSON."""
+"""``diff`` as a flow gives the record that the command prints, and the record comes back from its JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIFFERENCE = Program.build([X, Y, (1, 0, 1, 0, S6)], OUT, inp_shift=SHIFTS)
 
 
 def told(*words: object) -> dict[str, Any]:
-    """What the command prints with ``--json``."""
+    """Return the record that the command prints with ``--json``."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(io.StringIO()):
         main._run([*map(str, words), "--json"])
@@ -38,7 +38,7 @@ def told(*words: object) -> dict[str, Any]:
 
 
 def plain(tree: dict[str, Any]) -> dict[str, Any]:
-    """``tree`` without what it took."""
+    """Return ``tree`` without the time of the proof."""
     return {**tree, "proof": {**tree["proof"], "seconds": 0}} if tree.get("proof") else tree
 
 

@@ -1,4 +1,4 @@
-"""Flows of the golden model alone: evaluate, explain, profile, show and assemble, without a command line."""
+"""Flows that only use the golden model: evaluate, explain, profile, show and assemble, without a command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dais_verif.record.evaluation import EvaluationRecord, ProfileRecord
 
 X = (-1, 0, -1, 0, (1, 3, 0))
 SUM = Program.build([X, (0, 0, 0, 0, (1, 4, 0))], [(1, 0, 0)], inp_shift=[0])
-#: It promises that x + x fits in as many bits as x.
+#: Promises that x + x fits in as many bits as x.
 NARROW = Program.build([X, (0, 0, 0, 0, (1, 3, 0))], [(1, 0, 0)], inp_shift=[0])
 
 

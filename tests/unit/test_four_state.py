@@ -1,4 +1,4 @@
-"""What operations make of undefined bits: IEEE 1800's tables, on every pair of operands of two digits 0, 1 and X."""
+"""Operations on undefined bits: IEEE 1800's tables, for all pairs of operands of two digits 0, 1 and X."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Operation = Callable[[Term, Term], Term]
 
 
 def word(digits: str, name: str = "n") -> Term:
-    """The term of ``digits``, the highest first; each X is one bit of its own."""
+    """Return the term of ``digits``, the most significant first; each X is an undefined bit of its own."""
     some = (undefined(1, f"{name}{n}") if d == "x" else const(1, int(d)) for n, d in enumerate(digits))
     return concat(*some)
 
 
 def digits(t: Term) -> str:
-    """What a constant term holds, digit by digit."""
+    """Return the digits of a constant term."""
     value, unknown, _ = parts(t)
     v, u = (int(x[0]) for x in evaluate([value, unknown], {}))
     return "".join("x" if u >> bit & 1 else str(v >> bit & 1) for bit in reversed(range(t.width)))
 
 
 def spoiling(rule: Callable[[int, int], int], width: int = 2) -> Callable[[str, str], str]:
-    """The table of an operation of which all is X if anything in its operands is."""
+    """Return the table of an operation whose result is all X if any digit of its operands is."""
 
     def table(a: str, b: str) -> str:
         if "x" in a + b:
@@ -55,7 +55,7 @@ def shifted(a: str, b: str, left: bool, fill: str) -> str:
 
 
 def same(a: str, b: str) -> str:
-    """As Icarus has it in nets, statements and conditions: two defined digits that differ decide alone."""
+    """Compare as Icarus does in nets, statements and conditions: two defined digits that differ decide alone."""
     if any({x, y} == {"0", "1"} for x, y in zip(a, b, strict=True)):
         return "0"
     return "x" if "x" in a + b else "1"
@@ -120,7 +120,10 @@ def test_a_choice_by_x_is_what_both_arms_have(condition: str) -> None:
 
 
 def test_a_result_of_something_undefined_stays_so() -> None:
-    """Each is undefined if ``c`` is 1; what is put together of it, too, and what is taken apart is not confused."""
+    """The sum is undefined if ``c`` is 1, and so are results computed from it.
+
+    The other half of a concatenation is not affected.
+    """
     c, a, n = var(1, "c"), var(4, "a"), undefined(4, "n")
     spoilt = four_state.add(terms.ite(c, n, a), const(4, 1))
     for t in (spoilt, four_state.bxor(spoilt, spoilt), four_state.sub(spoilt, spoilt), four_state.mul(spoilt, n)):
@@ -141,7 +144,7 @@ def test_without_anything_undefined_nothing_is_added() -> None:
 
 @pytest.mark.parametrize("driven", [False, True])
 def test_signals_that_nothing_drives_in_a_term_that_was_made_before(driven: bool) -> None:
-    """``a ^ n ^ n`` over leaves that may be undefined, with what ``n`` is put in later."""
+    """A term ``a ^ n ^ n`` is built first; a driven or an undriven signal replaces its leaf ``n`` later."""
     n, a = Signal("n", 4, "here"), var(4, "a")
     if driven:
         n.drive(driver_of(bits_over(const(4, 5), {}), 0, 4, 0, "here"))
@@ -155,12 +158,12 @@ def test_signals_that_nothing_drives_in_a_term_that_was_made_before(driven: bool
 
 
 def test_what_is_undefined_is_found_once() -> None:
-    """And not anew for each operation on it."""
+    """Undefined bits are not searched for again at each operation on them."""
 
     runs = count()
 
     def chain(length: int) -> Callable[[], object]:
-        run = next(runs)  # terms of its own
+        run = next(runs)  # each run has terms of its own
 
         def work() -> None:
             t = undefined(8, f"n{run}")

@@ -1,4 +1,4 @@
-"""Fuzzing runs: cases that stay the same, what is kept, replayed and resumed, and tools of others."""
+"""Fuzzing runs: reproducible cases, replay and resumption of kept cases, and third-party tools."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def test_all_simulators_are_asked_where_they_are_named() -> None:
 def test_a_bug_of_the_emitter_is_found_among_cases_that_share_a_build(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sums are differences in a few cases of many, and cases without sums agree, as each would alone."""
+    """The faulty emitter writes sums as differences.
+
+    Cases that share a build are judged as each would be alone: few agree, those without sums.
+    """
     emit = simulators.emit_verilog
     monkeypatch.setattr(simulators, "emit_verilog", lambda program: re.sub(r"(op_\d+) \+ ", r"\1 - ", emit(program)))
     spec = PAIRS[name]
@@ -144,7 +147,7 @@ def test_what_a_pair_raises_is_a_finding() -> None:
 
 
 def test_a_run_that_compares_nothing_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel is not there; the simulation of somebody's RTL did not run; a kept case of such a pair."""
+    """Nothing is compared if the kernel is missing, or if the simulation of the tool's RTL did not run."""
     monkeypatch.setattr("dais_verif.golden.fast.why_not", lambda: "not built")
     record = dais_verif.fuzz(pairs="fast", count=5, jobs=1, output=tmp_path / "fast")
     assert (record.verdict, record.cases, record.pairs) == (Verdict.NOT_RUN, 5, {})
@@ -251,7 +254,7 @@ def test_a_folder_without_cases(tmp_path: Path) -> None:
         cases_in(tmp_path)
 
 
-# tools of others
+# third-party tools
 
 TOOL = """
 import sys
@@ -265,7 +268,7 @@ bad = {bad}
 np.save(sys.argv[3], y)
 """
 
-#: What the tool does in the end, and how that is called.
+#: The kind of disagreement, and the expression that the tool evaluates last.
 WRONG = {
     "output": "y.__setitem__(slice(None), y + any(op.code == Code.ADD for op in program.ops))",
     "exit code 1, ZeroDivisionError": "1 // (not any(op.code == Code.ADD for op in program.ops))",
@@ -283,7 +286,7 @@ def tool(folder: Path, bad: str) -> str:
 
 
 def first_with(code: int) -> int:
-    """The number of the first case for tools of others that holds an op of ``code``, not too large."""
+    """Return the number of the first small case for third-party tools that has an op of ``code``."""
     for number in range(1000):
         program = made_case(0, number, plain=True).case.program
         if program.n_ops < 12 and any(op.code == code for op in program.ops):
@@ -299,17 +302,17 @@ def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.Mon
     command = tool(tmp_path, WRONG[kind])
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert record.verdict is Verdict.DISAGREEMENT
-    vectors = 2 if kind == "shape" else 1  # of one vector alone the tool says one row, as it should
+    vectors = 2 if kind == "shape" else 1  # with a single vector, one row of outputs is right
     assert [(case.kind, case.ops <= 5, case.vectors) for case in record.found] == [(kind, True, vectors)], record.found
     again = dais_verif.fuzz(replay=tmp_path / "crashers")
-    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # a file never says what is run
+    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # files never name a command to run
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
     right = tool(tmp_path, "0")
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=right).verdict is Verdict.PASS
 
 
 def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs a moment only, since it looks at opcodes alone."""
+    """The tool only inspects opcodes, which takes little time."""
     monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     (tmp_path / "tool.py").write_text(
         "import struct, sys\ndata = open(sys.argv[1], 'rb').read()\n"
@@ -320,7 +323,7 @@ def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert [(case.kind, case.opcodes, case.ops <= 5) for case in record.found] == [("exit code 9", ["add"], True)]
     again = dais_verif.fuzz(replay=tmp_path / "crashers")
-    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # a file never says what is run
+    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # files never name a command to run
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
 
 
@@ -332,7 +335,7 @@ def test_a_tool_that_is_right(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["da4ml", "alkaid"])
 def test_shipped_adapters_of_generators(name: str, tmp_path: Path) -> None:
-    """Their RTL is built, simulated and compared; of eight cases some agree, so what disagrees is theirs."""
+    """The RTL of generators is built, simulated and compared. Some of eight cases agree, so that the adapters work."""
     pytest.importorskip(name)
     record = dais_verif.fuzz(rtl_from=name, count=8, jobs=1, output=tmp_path)
     assert record.pairs["tool"] >= 4

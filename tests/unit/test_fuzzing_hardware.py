@@ -1,4 +1,4 @@
-"""Pairs of what stands around our Verilog: netlists that Yosys maps from it, and wrappers with their buses."""
+"""Fuzzing pairs around our Verilog: netlists that Yosys maps from it, and wrappers with their buses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRONG = Disagreement("netlist", "RTL_MISMATCH", "1 of 8 vectors differ")
 
 
 def with_sums() -> Case:
-    """A small case with sums that reach its output."""
+    """Return a small case with sums that affect its output."""
     program = dais_verif.load(Path(dais_verif.__file__).parents[1] / "examples" / "quantised_mac.bin")
     return Case.of(program, Batch.of(random_rows(random.Random(1), program), program.n_in))
 
@@ -39,7 +39,7 @@ def with_sums() -> Case:
 def told(
     monkeypatch: pytest.MonkeyPatch, case: Case, verdict: Verdict, simulated: Disagreement | None, cells: int = 3
 ) -> list[Case]:
-    """Let proofs say ``verdict`` and simulations of the case ``simulated``; what is simulated is in the list."""
+    """Fake proofs that give ``verdict`` and simulations that give ``simulated``; return the list of simulated cases."""
     asked: list[Case] = []
 
     def judged_in(one: Case, *_: object) -> Disagreement | None:
@@ -79,7 +79,7 @@ def test_proof_and_simulation_of_a_netlist_tell_one_story(
     found = netlists.mapped(case)
     assert (None if found is None else found.kind) == kind
     replayed = kind == "generic: refuted, and no simulation differs"
-    assert len(asked) == (2 if kind is None or replayed else 1)  # both targets, or the vector of the proof
+    assert len(asked) == (2 if kind is None or replayed else 1)  # both targets, or the counterexample
     assert not replayed or [len(row) for row in asked[1].rows] == [case.program.n_in]
 
 
@@ -93,7 +93,7 @@ def test_a_netlist_without_a_proof_is_counted(verdict: Verdict, cells: int, monk
 
 
 def test_a_stream_that_compared_nothing_is_not_run() -> None:
-    """Resets may drop all of a few vectors."""
+    """Resets may drop all vectors if there are few."""
     job = AxisJob("", "", "", 4, 3, 3, 1, 0, scenarios=(Scenario("resets", resets=5),))
     heard = Heard(scenario="resets", sent=4, compared=0, dropped=4, clocks=9)
     found = _judge({"icarus": AxisOutcome(AxisAnswer([heard]), "12", 0.0, 0.0)}, job)
@@ -101,7 +101,7 @@ def test_a_stream_that_compared_nothing_is_not_run() -> None:
 
 
 def minus(emit: Callable[..., str]) -> Callable[..., str]:
-    """What emits differences for sums."""
+    """Return ``emit`` with a fault: it emits differences in place of sums."""
     return lambda *asked: re.sub(r"(op_\d+) \+ ", r"\1 - ", emit(*asked))
 
 
@@ -111,7 +111,7 @@ def minus(emit: Callable[..., str]) -> Callable[..., str]:
 def test_a_bug_behind_yosys_and_buses_is_found(
     name: str, module: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The right text agrees; a sum that is a difference is found, kept small, and judged again."""
+    """Correct Verilog agrees; differences in place of sums are found, reduced, kept, and judged again."""
     assert PAIRS[name].judge(with_sums()) is None
     with monkeypatch.context() as changed:
         changed.setattr(module, "emit_verilog", minus(module.emit_verilog))  # type: ignore[attr-defined]
@@ -129,7 +129,7 @@ def test_a_bug_behind_yosys_and_buses_is_found(
 @pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
 @pytest.mark.parametrize("kind", ["axis", "uart", "spi", "fifo"])
 def test_a_bug_of_a_wrapper_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bit of what comes out of the core is inverted by the wrapper around it."""
+    """The faulty wrapper inverts the output of the core."""
     write, emulate = wrappers.wrap, "dais_verif.hil.emulator.wrap"
 
     def wrong(asked: str, *given: object, **options: object) -> object:

@@ -1,4 +1,4 @@
-"""Machines and kernels as cases of the fuzzer: all agree, a bug is found, made small, kept once and replayed."""
+"""Machines and kernels as fuzzing cases: all pairs agree; a fault is found, reduced, kept once, and replayed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
 
 FORMS = ("engines", "text", "alirfsm")
-#: The text of a machine does not say what resets a register.
+#: A fault: the text of a machine does not say which signal resets a register.
 BUG = (writer, 'rest += f" reset {self.spelling.view(signal.reset)}"', 'rest += ""')
 
 
@@ -35,7 +35,7 @@ def test_machines_and_kernels_agree(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_machines_and_kernels_agree(tmp_path: Path) -> None:
-    """Through all that must agree, prover and simulators included."""
+    """All pairs agree, including the prover and the simulators."""
     for kind, pairs, count in (("machine", FORMS, 40), ("kernel", ("unfolded", *FORMS), 12)):
         pairs = (*pairs, "prove", "icarus", "verilator") if tools.has_icarus() else (*pairs, "prove")
         record = dais_verif.fuzz(kind=kind, pairs=pairs, count=count, output=tmp_path / kind)
@@ -59,7 +59,7 @@ def test_a_bug_of_the_engine_of_members_is_found(tmp_path: Path, monkeypatch: py
 
 
 def test_a_machine_becomes_as_small_as_what_fails() -> None:
-    """What fails is an enable, wherever it is."""
+    """The case fails if any connection has an enable."""
     made = (made_machine(1, number)[2] for number in range(20))
     case = next(one for one in made if any(c.enable for c in one.machine.connections))
     small = shrunk_machine(case, lambda one: any(c.enable for c in one.machine.connections), 60)
@@ -79,7 +79,7 @@ def test_what_is_no_request() -> None:
 
 
 def test_a_bug_in_the_text_of_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One cause is kept once; the folder holds what is needed to see it again, and what is no case is refused."""
+    """A cause is kept once, its folder is enough to replay it, and edited files that are not a case are refused."""
     plant(monkeypatch, *BUG)
     record = dais_verif.fuzz(kind="machine", pairs="text", count=12, jobs=1, output=tmp_path)
     assert record.verdict is Verdict.DISAGREEMENT and len({one.folder for one in record.found}) == len(record.found)

@@ -1,4 +1,4 @@
-"""What an interpreter leaves where its outputs belong is judged, whatever it is: never an error of ours."""
+"""Whatever a tool leaves in place of its outputs is a finding, never an internal error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASE = Case(assemble("layout v1\ninput x\na = s60.0 input x\noutput y = a"), ((F
 
 
 class WritesOutputs(Command):
-    """A tool that ends with 0 after ``leave``."""
+    """A tool that calls ``leave`` and exits with 0."""
 
     leave: Callable[[Path], object] = staticmethod(lambda path: None)
 

@@ -1,4 +1,4 @@
-"""What is mended in the Verilog of GHDL's synthesis: selectors, long constants, and variants that it loses."""
+"""Corrections of the Verilog of GHDL's synthesis: selectors, long constants, and variants that are missing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_default_that_is_there_stays() -> None:
     "text",
     [
         SELECTOR.replace("always @*", "always @(posedge a)"),
-        SELECTOR.replace("2'b01: n3_o", "2'b01: n4_o"),  # two targets
+        SELECTOR.replace("2'b01: n3_o", "2'b01: n4_o"),  # two registers in one block
         SELECTOR.replace("  reg [2:0] n3_o;\n", ""),  # of unknown width
         SELECTOR.replace("reg [2:0]", "reg [2:0] n3_o;\nendmodule\nmodule u;\n  reg [2:0] other_"),
         "module t;\nendmodule\n",

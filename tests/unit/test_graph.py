@@ -1,4 +1,4 @@
-"""The graph: cones, dead ops, depth, ops on other operands; a mux reads its condition too."""
+"""The graph of a program: cones, dead ops, depth, and ops with other operands; a mux also reads its condition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dais_verif.program.opcodes import OPCODES, Code, Pattern
 
 U4 = (0, 4, 0)
 
-#: 0, 1: inputs. 2: const. 3: 0 + 1. 4: relu 3 (dead). 5: mux, condition 2, of 3 and 0. 6: not of 5.
+#: 0, 1: inputs. 2: const. 3: 0 + 1. 4: relu of 3 (dead). 5: mux of 3 and 0 with condition 2. 6: not of 5.
 PROGRAM = Program.build(
     [
         (-1, 0, -1, 0, U4),
@@ -50,7 +50,7 @@ def test_depth_counts_ops_on_the_longest_path() -> None:
     "code", [code for code in OPCODES if code != Code.SUM], ids=[OPCODES[c].mnemonic for c in OPCODES if c != Code.SUM]
 )
 def test_an_op_is_rewired_in_what_it_reads_and_in_nothing_else(code: int) -> None:
-    """Also a word that looks like an operand: an input's number, a shift of -1, a table's index."""
+    """A word that merely looks like an operand stays: the number of an input, a shift of -1, the index of a table."""
     pattern = OPCODES[code].pattern
     a = 3 if pattern in (Pattern.UNARY, Pattern.BINARY, Pattern.INPUT) else -1
     op = Op(9, code, a, 4 if pattern is Pattern.BINARY else -1, -7 << 32 | 5, FixedType(0, 4, 0))

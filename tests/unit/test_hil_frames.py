@@ -1,4 +1,4 @@
-"""Frames on a byte stream: what comes out was sent, whatever happens to the bytes; what was not touched comes out."""
+"""Frames on a byte stream: only sent frames are received, whatever happens to the bytes, and intact ones always are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def received(data: bytes, *, cuts: int = 1) -> list[Frame]:
     ],
 )
 def test_bytes_on_the_line(frame: Frame, sent: str) -> None:
-    """Written down once, so that no later version speaks another language unnoticed."""
+    """The bytes are written out, so that a change of the protocol is noticed."""
     assert encode(frame) == bytes.fromhex(sent)
 
 
@@ -55,7 +55,7 @@ def test_noise_costs_no_frame_beyond_the_one_that_it_hits(
 
 @given(st.lists(FRAMES, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_a_damaged_frame_is_lost_and_nothing_else(frames: list[Frame], rng: random.Random) -> None:
-    """One byte is flipped, lost or doubled."""
+    """One byte is flipped, lost or doubled; the other frames are received."""
     sent = [encode(frame) for frame in frames]
     hit = rng.randrange(len(frames))
     victim = bytearray(sent[hit])
@@ -69,7 +69,7 @@ def test_a_damaged_frame_is_lost_and_nothing_else(frames: list[Frame], rng: rand
         victim.insert(place, victim[place])
     found = received(b"".join([*sent[:hit], bytes(victim), *sent[hit + 1 :]]))
     others = frames[:hit] + frames[hit + 1 :]
-    assert found in (others, frames)  # a flag too many or too few is no damage
+    assert found in (others, frames)  # an additional or a missing flag does no damage
 
 
 @given(st.binary(max_size=300))

@@ -1,4 +1,4 @@
-"""Targets, and what passes over a link."""
+"""Targets, and data over a link."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_no_target(text: str) -> None:
 
 
 def test_both_sides_may_send_more_than_the_link_holds() -> None:
-    """Neither reads until it has sent all: who blocked in a write would wait for ever."""
+    """Neither side reads until it has sent everything: a blocking write would wait for ever."""
     ours, theirs = socket.socketpair()
     data = os.urandom(2_000_000)
 

@@ -1,4 +1,4 @@
-"""A session with a board in Python: right results or a clear error, whatever the line does."""
+"""A session with a board written in Python: results are right or an error is clear, whatever happens on the line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.program.ports import ports_of
 
 WIDTH = 3
 PROGRAM = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0])
-SHORT = 0.5  # seconds of patience with boards that never answer
+SHORT = 0.5  # seconds to wait for boards that never answer
 
 
 def blocks(rows: int, size: int, seed: int = 0) -> list[Bytes]:
@@ -51,7 +51,7 @@ def test_results_of_a_good_line(rows: int, size: int) -> None:
 
 
 def test_latency_is_paid_by_the_batch() -> None:
-    """Thousands of vectors in far fewer requests."""
+    """Thousands of vectors take far fewer requests."""
     with python_board() as board:
         _, session = talk(board, blocks(5000, 5000))
     assert session.traffic.sent < 100
@@ -69,7 +69,7 @@ def test_blocks_without_rows_and_none_at_all() -> None:
 
 
 def test_no_more_is_in_flight_than_the_board_has_room_for() -> None:
-    """Of each kind of board: one that drops what does not fit would lose a batch for good."""
+    """This holds for each kind of board, as a board that drops what does not fit would lose a batch for good."""
     identity = Identity(PROTOCOL, "0" * 64, 8 * WIDTH, 8 * WIDTH, 0, 64)
     largest = []
 
@@ -131,7 +131,7 @@ def test_replies_that_come_twice_count_once() -> None:
 
 
 def test_replies_of_an_earlier_run_do_not_count() -> None:
-    """The board repeats, before each reply, a reply of the right size to a request that this run never made."""
+    """Before each reply, the board sends a reply of the right size to a request that this run never made."""
     sent = blocks(50, 50)
 
     def stale(frame: Frame) -> list[bytes]:
@@ -144,7 +144,7 @@ def test_replies_of_an_earlier_run_do_not_count() -> None:
 
 
 def test_one_reply_that_is_lost_is_noticed_by_the_next() -> None:
-    """And not only after a wait: another reply came in its place."""
+    """The lost reply is noticed when another one arrives in its place, not only after a timeout."""
     numbers = itertools.count()
     sent = blocks(2000, 2000)
     with python_board(answer=only_run(lambda frame: [] if next(numbers) == 5 else [usual(frame)])) as board:
@@ -181,7 +181,7 @@ def test_a_board_that_falls_silent() -> None:
 
 
 def test_a_board_that_talks_but_never_answers() -> None:
-    """Frames that are good but no replies do not keep the run alive."""
+    """Valid frames that are not replies to a request do not keep the run alive."""
     noise = [encode(Frame(Kind.RUN | REPLY, tag, b"xyz")) for tag in range(50)]
     with (
         python_board(answer=only_run(lambda frame: noise)) as board,

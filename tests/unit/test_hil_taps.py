@@ -1,4 +1,4 @@
-"""The op that is wrong on a board is found by taps, however few fit: on programs of which one op is another."""
+"""The faulty op of a board is located by taps, even if few fit, on programs in which one op computes something else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dais_verif.hil.taps import Located, Reading, Where, locate
 from dais_verif.program import Program
 from dais_verif.program.taps import live, tappable, tapped
 
-#: A chain of 64 ops, each of which reads the one before it and the input.
+#: A chain of 64 ops, each of which adds 1 to the one before it; op 0 is the input.
 CHAIN = Program.build(
     [(-1, 0, -1, 0, (1, 7, 0)), *((4, n, -1, 1, (1, 7, 0)) for n in range(64))], [(64, 0, 0)], inp_shift=[0]
 )
 
 
 class Board:
-    """A board on which an op is wrong by 1, and all that depends on it accordingly; it takes taps of so many bits."""
+    """A board that takes taps of at most ``bits`` bits, and on which one op is wrong by 1, and so are later ops."""
 
     def __init__(self, program: Program, wrong: int | None, bits: int, inputs: list[Fraction], output: int = 0) -> None:
         self.program, self.bits, self.output, self.reads = program, bits, output, 0
@@ -96,7 +96,7 @@ def test_where_no_op_is_wrong_none_is_named() -> None:
 
 
 def test_a_fault_that_moves_about_names_no_op() -> None:
-    """The value at the first cut is wrong, and in all bitstreams after that no tap is, not that one either."""
+    """The value at the first cut is wrong, but in no later bitstream is any tap wrong, including that one."""
     answers = iter([True])
     found = locate(CHAIN, 0, lambda ops: Reading(frozenset(ops) if next(answers, False) else frozenset(), True), 160)
     assert found.where is Where.NOT_REPEATED and found.op is None

@@ -1,4 +1,4 @@
-"""Requests that no host sends: drawn again alike, answered alike by the same board, and a silent board is told."""
+"""Requests that no host sends: they are reproducible, a board answers them in the same way, and silence is reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUFFER = 256
 
 
 class Board(Link):
-    """A board in a few lines: identifies itself, says what is damaged, and is silent from request ``silent`` on."""
+    """A minimal board that answers every request with an empty reply, and is silent from request ``silent`` on."""
 
     def __init__(self, silent: int | None = None) -> None:
         self._decoder, self._waiting, self._silent, self._asked = Decoder(), b"", silent, 0
@@ -37,7 +37,10 @@ def drawn(seed: int, count: int = 200) -> list[bytes]:
 
 
 def test_requests_are_of_all_kinds() -> None:
-    """Each fits beside the question behind it, or does not fit at all; some are damaged, some of unknown kinds."""
+    """A request either fits the buffer beside the following question, or does not fit at all.
+
+    Some requests are damaged, and some are of unknown kinds.
+    """
     requests = drawn(1)
     assert requests == drawn(1) and requests != drawn(2)
     kinds: set[int] = set()

@@ -1,4 +1,4 @@
-"""Pages, without a browser: all of a record is on them, as text and never as markup, and no doubt looks like a pass."""
+"""HTML pages, without a browser: they show all of a record, only as text, and nothing doubtful looks like a pass."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
 VOID = {"meta", "link", "input", "br", "circle", "rect"}
-#: Elements that do not part words.
+#: Elements that do not separate words.
 INLINE = {"strong", "a", "code", "mark", "span"}
 DOCUMENTS: dict[str, Document] = {
     "pass": passed_run(),
@@ -63,7 +63,7 @@ DOCUMENTS: dict[str, Document] = {
 
 
 class Page(HTMLParser):
-    """The elements of a page; raises if they are not closed in order, or if a link within the page leads nowhere."""
+    """The elements of a page; raises if they are not closed in order, or if a link within the page has no target."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Page(HTMLParser):
         within = {str(v["href"])[1:] for t, v in self.seen if t == "a" and str(v["href"]).startswith("#")}
         self.ops = {name for name in within if re.fullmatch(r"op-\d+", name)}
         assert within - self.ops <= set(ids)
-        #: What is read.
+        #: The text that a reader sees.
         self.text = " ".join("".join(self.parts).split())
         (self.heading,) = re.findall(r"<h1>.*</span> ([\w ]+)</h1>", text)
 
@@ -220,7 +220,7 @@ def test_outputs_that_were_compared_equal_stay_so_beside_a_wrong_one() -> None:
     assert "Outputs, wrong ones first" in page_of(document).text
     table = render([Source(document)], PROGRAM).partition('id="outputs-table"')[2].partition("</table>")[0]
     assert re.findall(r'data-grade="(\w+)"', table)[:3] == ["wrong", "wrong", "sampled"]
-    for verdict in (Verdict.UNKNOWN, Verdict.PROGRAM_INVALID, Verdict.INVALID_INPUT):  # then nothing is to be relied on
+    for verdict in (Verdict.UNKNOWN, Verdict.PROGRAM_INVALID, Verdict.INVALID_INPUT):  # no output is judged then
         assert f"{PROGRAM.n_out} none" in page_of(replace(document, verdict=verdict)).text
 
 
@@ -290,7 +290,7 @@ def test_what_cannot_be_one_page_is_refused() -> None:
             render([Source(document) for document in sources], program)
 
 
-# what is on it
+# what a page shows
 
 
 def texts_in(value: Any) -> list[str]:
@@ -305,7 +305,7 @@ def texts_in(value: Any) -> list[str]:
     return []
 
 
-#: What a page says in its own words, or what is only of use to a machine.
+#: Texts that a page says in other words, or that only tools use.
 UNSAID = {
     "2026-11-21T10:00:00Z",
     "2026-11-21T11:00:00Z",
@@ -331,9 +331,9 @@ def test_every_text_of_a_record_is_on_its_page(name: str) -> None:
     page = page_of(document)
     heard = page.text + " ".join(str(value) for _, values in page.seen for value in values.values())
     expected = set(texts_in(document)) - UNSAID
-    if name == "regression":  # said within what runs it
+    if name == "regression":  # shown in the line that runs them
         expected -= {"2026-11-21T12:00:00Z", "--seed", *(job.job.id for job in regression().jobs[:-1])}
-    if "proof" in name:  # one line each would be a line an op; methods are counted
+    if "proof" in name:  # there would be one line per op; methods are counted instead
         expected -= {"PROVED", *(f"op_{op.index}" for op in PROGRAM.ops)}
     missing = {text for text in expected if " ".join(text.split()) not in heard}
     assert missing - {"replay/waves.fst", "op_5", "v1", "12", "0", "sampled", PROGRAM.hash} == set()
@@ -391,7 +391,7 @@ def test_empty_things_are_pages_too() -> None:
     assert page_of(RegressionRecord(verdict=Verdict.NOT_RUN, message="", planned=0, reproduce="")).heading == "NOT_RUN"
 
 
-# what must not be on it
+# what a page must not show
 
 
 def test_text_is_never_markup(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def decoded(data: str) -> Any:
 @settings(max_examples=10, deadline=None)
 @given(st.one_of(programs(), programs(alir=True)))
 def test_operands_can_be_read_off_the_text(made: tuple[Program, Any]) -> None:
-    """The page does so, instead of being told."""
+    """The page reads operands from the text, as it has no other list of them."""
     for op in made[0].ops:
         assert sorted(map(int, re.findall(r"%(\d+)", in_words(made[0], op)))) == sorted(op.operands)
 
@@ -505,6 +505,6 @@ def test_what_is_too_large_to_be_shown_is_said_to_be(
 
 
 def test_a_page_grows_by_few_bytes_an_op(chain: Callable[[int], Program]) -> None:
-    """So that 50,000 ops stay below 5 MB."""
+    """A page with 50,000 ops stays below 5 MB."""
     small, large = (len(render([Source(passed_run(p))], p)) for p in (chain(1000), chain(5000)))
     assert (large - small) / 4000 < 90

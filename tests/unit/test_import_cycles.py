@@ -1,4 +1,4 @@
-"""No module imports itself by way of others, also not within functions: each can be understood after those it uses."""
+"""There are no import cycles, including imports in functions: each module can be understood after those it imports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def name_of(path: Path, root: Path) -> str:
 
 
 def imported(node: ast.AST) -> Iterator[str]:
-    """Names that ``node`` imports, wherever it does; what is imported for types alone is left out."""
+    """Yield the names that ``node`` imports, at any depth, without those that are imported for types only."""
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         for child in node.orelse:
             yield from imported(child)
@@ -33,7 +33,7 @@ def imported(node: ast.AST) -> Iterator[str]:
 
 
 def cycle(sources: Mapping[str, str]) -> list[str]:
-    """The modules of one cycle among ``sources``, texts by the names of modules; empty if there is none."""
+    """Return the modules of a cycle in ``sources``, a mapping from module names to texts; empty if there is none."""
     graph = {}
     for name, text in sources.items():
         found = (x if x in sources else x.rpartition(".")[0] for x in imported(ast.parse(text)))

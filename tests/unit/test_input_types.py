@@ -1,4 +1,4 @@
-"""Inputs of any type and order are taken as they are: the values are exact, and no float64 copy is made of them."""
+"""Inputs of any type and memory order are read in place: values are exact, and no float64 copy is made."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ FLOATS = (np.float16, np.float32, np.float64)
 SIGNED = (np.int8, np.int16, np.int32, np.int64)
 UNSIGNED = (np.bool_, np.uint8, np.uint16, np.uint32, np.uint64)
 TYPES = [pytest.param(np.dtype(kind), id=np.dtype(kind).name) for kind in (*FLOATS, *SIGNED, *UNSIGNED)]
-#: Row code; planes that are nearly empty; all full but the last; more than one.
+#: Row code; planes that are nearly empty; planes of which only the last is not full; more than one block.
 COUNTS = (1, 20, 45, 2048, 2100)
 
 
 def copies(kinds: list[tuple[int, int, int]], shifts: list[int] | None = None) -> Program:
-    """Each input as it is read in its type."""
+    """Return a program whose outputs are its inputs, read in the given types."""
     rows = [(-1, j, -1, 0, kind) for j, kind in enumerate(kinds)]
     return Program.build(rows, [(j, 0, 0) for j in range(len(kinds))], inp_shift=shifts or [0] * len(kinds))
 
 
-#: Fractions, integers, signs, widths and shifts of every sort, at 1 to 40 inputs.
+#: Fractional bits, integer bits, signs, widths and shifts of many kinds, with 1 to 40 inputs.
 PROGRAMS = [
     copies([(1, 3, 4)]),
     copies([(0, 5, 3), (1, 7, 0)]),
@@ -44,7 +44,7 @@ PROGRAMS = [
 
 
 def numbers(kind: np.dtype, rows: int, columns: int) -> np.ndarray:
-    """Random numbers of ``kind``, the extreme ones among them."""
+    """Return random numbers of ``kind``, including its extreme values."""
     rng = np.random.default_rng(rows * 100 + columns)
     if kind.kind == "f":
         x = (
@@ -64,7 +64,7 @@ def numbers(kind: np.dtype, rows: int, columns: int) -> np.ndarray:
 
 
 def orders(x: np.ndarray) -> dict[str, np.ndarray]:
-    """``x`` by rows, by columns, and lying in memory in ways that are neither."""
+    """Return ``x`` in row and column order, and in memory layouts that are neither."""
     wide = np.zeros((len(x) * 2, x.shape[1] + 3), dtype=x.dtype)
     wide[::2, 1:-2] = x
     off = np.zeros(x.nbytes + 1, dtype=np.uint8)[1:].view(x.dtype).reshape(x.shape)
@@ -83,7 +83,7 @@ def orders(x: np.ndarray) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("rows", COUNTS)
 def test_equal_to_exact_numbers(kind: np.dtype, rows: int) -> None:
-    """In any order, on every instruction set: what the numpy engine makes of the same numbers, told one by one."""
+    """In any layout and with every instruction set, results equal those of the numpy engine on the exact numbers."""
     for program in PROGRAMS:
         x = numbers(kind, rows, program.n_in)
         exact = Batch.of([[_exact(value) for value in row] for row in x.tolist()], program.n_in)
@@ -144,7 +144,7 @@ def test_broken_promises_are_named(kind: np.dtype, order: str) -> None:
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_no_copy_is_made(kind: np.dtype, order: str) -> None:
-    """numpy tells how much it allocates: next to nothing, where a copy would take megabytes."""
+    """numpy reports how much it allocates: next to nothing, while a copy would take megabytes."""
     program, x = copies([(1, 3, 4)] * 16), np.zeros((50_000, 16), dtype=kind, order=order)
     golden, out = Golden(program, engine="fast"), np.empty((50_000, 16))
     golden.run(x, out=out)
@@ -158,7 +158,7 @@ def test_no_copy_is_made(kind: np.dtype, order: str) -> None:
 
 
 def test_a_copy_would_be_seen() -> None:
-    """That the test above can fail: rows that are not contiguous are copied, in their own type."""
+    """The test above can fail: rows that are not contiguous are copied, in their own type."""
     program, x = copies([(1, 3, 4)] * 16), np.zeros((100_000, 16), dtype=np.int16)[::2]
     golden, out = Golden(program, engine="fast"), np.empty((50_000, 16))
     tracemalloc.start()
@@ -171,7 +171,7 @@ def test_a_copy_would_be_seen() -> None:
 
 
 def test_integers_beyond_float64_are_exact() -> None:
-    """The low bits of large integers count, as they do in the oracle."""
+    """The low bits of large integers are kept, as in the oracle."""
     program, x = copies([(0, 8, 0)]), np.array([[2**63 + 5], [2**64 - 1], [2**53 + 1]], dtype=np.uint64)
     assert Golden(program).run(x).tolist() == [[5], [255], [1]]
     assert Golden(program, engine="exact").run(x).tolist() == [[5], [255], [1]]

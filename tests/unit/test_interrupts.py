@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill end the main thread's work, but never in the middle of an import."""
+"""Ctrl-C and SIGTERM end the work of the main thread, but never in the middle of an import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.door import environment
 
-#: Is interrupted while it is imported, by itself.
+#: A module that interrupts its own process while it is imported.
 MODULE = """\
 import os, signal, time
 os.kill(os.getpid(), signal.{name})
@@ -58,7 +58,7 @@ def test_an_import_is_finished_first(name: str, tmp_path: Path) -> None:
 
 
 def test_pythons_own_handler_breaks_it(tmp_path: Path) -> None:
-    """So the test above can fail."""
+    """The test above can fail: with Python's own handler, the import is interrupted."""
     before = "signal.signal(signal.SIGTERM, signal.default_int_handler); take_interrupts = lambda *numbers: None"
     assert run(tmp_path, "SIGTERM", before)[0] == "interrupted False"
 
@@ -69,7 +69,10 @@ def test_what_is_ignored_stays_so(tmp_path: Path) -> None:
 
 
 def test_a_command_that_ends_at_once_has_said_everything(tmp_path: Path) -> None:
-    """More than a pipe holds, to a reader that is slow; and the exit code is the verdict's."""
+    """All output arrives, although it exceeds a pipe's buffer and the reader is slow.
+
+    The exit code is that of the verdict.
+    """
     (tmp_path / "long.dais").write_text(
         "input 0\n%0 = s8.0 input 0\n" + "".join(f"%{n} = s8.0 quant(%0)\n" for n in range(1, 4000)) + "output 0 = %0\n"
     )

@@ -19,7 +19,8 @@ from dais_verif.golden import run
 from dais_verif.program import Program, load
 from dais_verif.program.json_file import looks_like_json, read_json
 
-#: Two inputs, their sum, one output: shape, inp_shifts, out_idxs, out_shifts, out_negs, ops, carry_size, adder_size.
+#: A program of two inputs and their sum, as the parts shape, inp_shifts, out_idxs, out_shifts, out_negs, ops,
+#: carry_size and adder_size.
 SUM: list[Any] = [
     [2, 1],
     [0, -1],
@@ -41,7 +42,7 @@ def read(tree: Any) -> Program:
 
 
 def changed(*path: Any, to: Any) -> list[Any]:
-    """``SUM`` with the item at ``path`` replaced."""
+    """Return ``SUM`` with the item at ``path`` replaced."""
     tree = copy.deepcopy(SUM)
     place: Any = tree
     for step in path[:-1]:
@@ -51,7 +52,7 @@ def changed(*path: Any, to: Any) -> list[Any]:
 
 
 def with_table(data: Any, table: list[Any], operand: list[float], result: list[float]) -> list[Any]:
-    """A lookup on one input."""
+    """Return a program with a lookup on one input."""
     ops = [[0, -1, -1, 0, operand, 0.0, 0.0], [0, -1, 8, data, result, 0.0, 0.0]]
     return [[1, 1], [0], [1], [0], [False], ops, -1, -1, [{"spec": {}, "table": table}]]
 
@@ -67,7 +68,7 @@ def test_a_program_is_read() -> None:
     assert program.origin.layout == "json"
 
 
-#: [min, max, step] -> type and raw interval.
+#: The interval [min, max, step], its type, and its raw interval.
 TYPES: list[tuple[list[float], tuple[int, int, int], tuple[int, int]]] = [
     ([-8, 7, 1], (1, 3, 0), (-8, 7)),
     ([-9, 7, 1], (1, 4, 0), (-9, 7)),
@@ -112,7 +113,7 @@ def test_unsigned_data_words_are_read_in_twos_complement() -> None:
 
 
 def test_a_column_of_zeros_has_an_infinite_step() -> None:
-    """da4ml writes it so for a column of zeros: the constant 0, which lies on any grid."""
+    """da4ml writes a constant 0 for such a column, with an infinite step because 0 lies on any grid."""
     ops = [[0, -1, -1, 0, [0.0, 9.0, 1.0], 0, 0], [-1, -1, 5, 0, [0.0, 0.0, math.inf], 0, 0]]
     ops += [[0, 1, 0, 0, [-0.0, 9.0, 1.0], 0, 0]]
     program = read([[1, 2], [0], [2, 1], [0, 0], [0, 0], ops, -1, -1])
@@ -158,7 +159,7 @@ def test_looks_like_json(data: bytes, expected: bool) -> None:
 
 
 DEEP = "[" * 100_000
-#: name: (the text or tree, what the message says).
+#: Name: the text or tree, and words of the message.
 REFUSED: dict[str, tuple[Any, str]] = {
     "empty list": ([], "a list of 0, must be the list of 8 or 9 parts"),
     "seven parts": (SUM[:7], "a list of 7"),
@@ -251,7 +252,7 @@ def test_damaged_gzip_is_refused(data: bytes, message: str) -> None:
 
 
 def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
-    """A third of a megabyte that would become 256 MiB of text and gigabytes of lists."""
+    """A third of a megabyte would become 256 MiB of text and gigabytes of lists."""
     packer = zlib.compressobj(1, wbits=31)
     bomb = packer.compress(b"[" + b"[]," * 5) + b"".join(packer.compress(b"[]," * (1 << 20)) for _ in range(85))
     bomb += packer.flush()
@@ -264,7 +265,7 @@ def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
 
 
 def test_a_large_text_that_compresses_as_programs_do_is_read() -> None:
-    """Beyond 16 MiB only the ratio counts."""
+    """Beyond 16 MiB, only the compression ratio is limited."""
     numbers = random.Random(0).choices(range(1 << 30), k=1_700_000)
     tree = [*SUM, [{"table": numbers}]]
     data = json.dumps(tree).encode()

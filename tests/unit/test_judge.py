@@ -1,4 +1,4 @@
-"""One verdict over all simulators: which outcome weighs more than which, row by row."""
+"""One verdict over all simulators: which outcome takes precedence, decided row by row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ X = outcome(unknown_rows=5, first_unknown=FIRST, digest="with x")
 X_AND_WRONG = outcome(unknown_rows=5, mismatching_rows=2, first_unknown=FIRST, first_mismatch=FIRST, digest="both")
 NO_PORT = outcome(port_error="the design has no port model_out", rows=0, bits=0, digest="")
 BROKEN = outcome(protocol_error="vout is 0 at clock edge 7")
-#: Bit 0 of vector 3 is known and wrong, the others are X; bit 1 is, bit 0 is X; all are X.
+#: Vector 3: bit 0 is known and wrong, the others are X; bit 1 is known and wrong, bit 0 is X; all bits are X.
 X_BUT_ONE_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="x", departures={"3": "1 fe"})
 X_BUT_OTHER_WRONG = outcome(unknown_rows=5, first_unknown=FIRST, digest="y", departures={"3": "2 1"})
 ALL_X = outcome(unknown_rows=5, first_unknown=FIRST, digest="z", departures={"3": "0 ff"})
@@ -55,7 +55,7 @@ TABLE = [
     ([FAILED], Verdict.TOOL_FAILURE, "first: vvp was killed by SIGSEGV"),
     ([EMPTY], Verdict.NOT_RUN, "nothing was compared: there was no vector"),
     ([BROKEN], Verdict.RTL_MISMATCH, "vout is 0 at clock edge 7 (first)"),
-    # two: what one finds is not outvoted
+    # two simulators: what one of them finds is not outvoted
     ([LATE, LATE], Verdict.PASS, "all 800 output bits of 100 vectors equal the golden model"),
     ([LATE, LATER], Verdict.SIMULATORS_DISAGREE, "different latencies in the same RTL: 2 in first, 3 in second"),
     ([MOSTLY_WRONG, MOSTLY_WRONG_OTHERWISE], Verdict.RTL_MISMATCH, "vectors are wrong 2 edges after their inputs"),
@@ -68,12 +68,12 @@ TABLE = [
     ([CLEAN, OTHER], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 0)"),
     ([CLEAN, X], Verdict.X_IN_OUTPUT, "(second)"),
     ([WRONG, X], Verdict.X_IN_OUTPUT, "(second)"),
-    # what both know must be the same; X that only one shows is no disagreement
+    # bits that both know must be equal; X in one of them only is no disagreement
     ([CLEAN, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
     ([ONE_WRONG, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
     ([ONE_WRONG, X_BUT_ONE_WRONG], Verdict.X_IN_OUTPUT, "(second)"),
     ([CLEAN, X_BUT_ONE_WRONG], Verdict.SIMULATORS_DISAGREE, "in vector 3, in bits that are known in both"),
-    ([WRONG_LATER, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),  # the second has not run that row
+    ([WRONG_LATER, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),  # the second simulator has not run that row
     ([ONE_WRONG, X_BUT_OTHER_WRONG], Verdict.SIMULATORS_DISAGREE, "(vectors with X or Z: first 0, second 5)"),
     ([CLEAN, NO_PORT], Verdict.INVALID_INPUT, "no port"),
     ([X, NO_PORT], Verdict.INVALID_INPUT, "no port"),
@@ -136,16 +136,16 @@ def test_exit_codes_are_fixed() -> None:
 @pytest.mark.parametrize(
     ("rows", "replayed", "verdict"),
     [
-        # Icarus was given the row: nothing is to be asked of it any more.
+        # Icarus has simulated the row, so that its replay does not count.
         (4, {"icarus": "11111111", "verilator": "00000000"}, Verdict.RTL_MISMATCH),
-        # It was not, and repeats the mismatch; or its replay failed.
+        # Icarus has not simulated the row, and its replay repeats the mismatch or fails.
         (3, {"icarus": "00000000"}, Verdict.RTL_MISMATCH),
         (3, {"verilator": "00000000"}, Verdict.RTL_MISMATCH),
-        # It was not, and gives what is right, something else, or X.
+        # Icarus has not simulated the row, and its replay gives the right value, another value, or X.
         (3, {"icarus": "11111111", "verilator": "00000000"}, Verdict.SIMULATORS_DISAGREE),
         (3, {"icarus": "00000001", "verilator": "00000000"}, Verdict.SIMULATORS_DISAGREE),
         (3, {"icarus": "0000000x", "verilator": "00000000"}, Verdict.X_IN_OUTPUT),
-        # The replay in Verilator does not repeat what it found: it depends on more than this vector.
+        # The replay in Verilator does not repeat its own mismatch, which depends on more than this vector.
         (3, {"icarus": "11111111", "verilator": "11111111"}, Verdict.RTL_MISMATCH),
         (3, {"icarus": "11111111"}, Verdict.RTL_MISMATCH),
     ],
@@ -159,7 +159,7 @@ def test_a_second_opinion_on_a_row(rows: int, replayed: dict[str, str], verdict:
 
 
 def test_one_wrong_output_says_nothing_against_the_others() -> None:
-    """What is known of each output, whichever simulator failed; an output of no bits is never known."""
+    """Each output has a grade of its own, whichever simulator failed; an output of zero bits never has a grade."""
     ports = Ports((), (Element(0, 3, 0), Element(3, 0, 0), Element(3, 5, 0)))
 
     def grades(*outcomes: SimulatorOutcome | ToolError, exhausted: tuple[int, ...] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""Access patterns of kernels: exact regions, members and relations, on upstream's cases and against enumeration."""
+"""Access patterns of kernels: regions, members and relations are exact, on upstream's cases and by enumeration."""
 
 from __future__ import annotations
 

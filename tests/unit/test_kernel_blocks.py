@@ -1,4 +1,4 @@
-"""Blocks as programs: values are exact, in the smallest types, so that nothing can overflow, and computed once."""
+"""Blocks as programs: values are exact, in the smallest types that cannot overflow, and are computed only once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ S4 = FixedType(1, 3, 0)
 
 
 def quantised(value: Fraction, kind: FixedType) -> Fraction:
-    """Floored, and the low bits kept."""
+    """Return ``value`` in another type: floored, and high bits cut off."""
     raw = (value * 2**kind.f).__floor__() % (1 << kind.width)
     return Fraction(raw - (1 << kind.width if kind.k and raw > kind.raw_max else 0)) / 2**kind.f
 

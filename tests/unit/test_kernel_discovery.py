@@ -1,4 +1,4 @@
-"""Libraries of kernels are found in files and installed packages; a broken one is named and takes no other down."""
+"""Kernel libraries are found in files and installed packages; a broken one is named and does not affect the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-#: A library as an outsider writes it, in one file: the larger of two numbers, element by element.
+#: A third-party library in one file: the larger of two numbers, element by element.
 OUTSIDERS = '''
 """Kernels of somebody else."""
 
@@ -61,7 +61,7 @@ LIBRARY = Library("outsiders", (Kernel(
 ),))
 '''
 
-#: The same interface without our framework: two functions.
+#: The same interface without our classes: two functions.
 BARE = """
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.library import names_that_fit
@@ -87,7 +87,7 @@ def names(libraries: Libraries) -> tuple[str, ...]:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of installed packages, in which ``offer`` writes libraries."""
+    """Return a folder of installed packages, in which ``offer`` writes libraries."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
@@ -100,7 +100,7 @@ def offer(folder: Path, package: str, **modules: str) -> None:
     information.mkdir()
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{entries}")
-    importlib.invalidate_caches()  # a folder may have been listed a moment ago
+    importlib.invalidate_caches()  # importlib may have cached a listing of the folder
 
 
 class TestOutsiders:
@@ -130,7 +130,7 @@ class TestOutsiders:
         written(package, "their_kernels", OUTSIDERS)
         written(package, "more_kernels", BARE)
         offer(package, "theirs", theirs="their_kernels:LIBRARY", more="more_kernels")
-        # In a process of its own: what it imports stays there.
+        # Its imports must not affect the process of the tests.
         ask = (
             "from dais_verif.kernels.discovery import find_libraries; libraries = find_libraries();"
             "found, name = libraries.find('larger'); print(found.name, '|', found.where, '|', name);"

@@ -1,4 +1,4 @@
-"""What forms state of time and memory is held against their control; a form that states anything else is caught."""
+"""The latency and memory that a form states are checked against its control; any other statement is found."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_finding_says_what_is_there() -> None:
 
 
 def test_a_machine_of_other_facts_is_found() -> None:
-    """Two members at a time are done earlier than one at a time, and have more memory."""
+    """A machine with two members at a time and the facts of one with one at a time differs in latency and memory."""
     one = INSTANCES["conv2d"]
     mixed = MemoryForm(memory_form(one, 2).machine, memory_form(one).facts)
     assert facts_of(one, mixed) == {"latency", "words", "bits"}
@@ -96,7 +96,7 @@ def test_faults_of_control_that_change_when_it_is_done_are_found() -> None:
 
 
 def test_control_that_looks_at_data_is_refused() -> None:
-    """It may be done when it says for the data of one run, and for no others."""
+    """Such control may keep its facts for the data of one run, but not for all data."""
     form = memory_form(INSTANCES["mul"])
     whole = form.machine.whole
     connections = (*form.machine.connections,)
@@ -126,7 +126,10 @@ def test_a_stream_that_gives_outputs_elsewhere_is_found(axis: str) -> None:
 
 
 def test_a_register_that_a_reset_leaves_is_found() -> None:
-    """No frame shows it: frames are told by cycles, and what is wrong after a reset is when outputs are valid."""
+    """No frame shows this fault.
+
+    Frames are defined by cycles, while the fault makes outputs valid at the wrong time after a reset.
+    """
     options = {**WINDOW, "pad_w": 1, "pad_h": 1, "stride_w": 1, "stride_h": 1, "dilation_h": 1}
     given = POOL.pack({**options, "kernel_w": 3, "kernel_h": 3})
     one = instance("max_pool", [Tensor.of(S5, 4, 4, 1)], (4, 4, 1), given)

@@ -1,4 +1,4 @@
-"""Glue code: upstream's kernels held against upstream's answers; every return code, provoked, read and mended."""
+"""Glue code: upstream's kernels give upstream's answers, and every return code is provoked, read and corrected."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ X = Tensor.of(F32, 8, 3)
 
 
 def as_binary32(tree: Any) -> Any:
-    """Real numbers as the C structures hold them."""
+    """Round real numbers to binary32, as the C structures hold them."""
     if isinstance(tree, dict):
         return {name: as_binary32(value) for name, value in tree.items()}
     if isinstance(tree, list):
@@ -66,7 +66,7 @@ class TestUpstream:
         assert not [case["id"] for case in cases if evaluate_glue(case) != as_binary32(case["expect"])]
 
     def test_a_corrected_request_gets_past_the_check(self) -> None:
-        """What was written back is taken over, and the call made again, until nothing is written any more."""
+        """The caller adopts what was written back and calls again, until nothing is written back any more."""
         mended = 0
         for case in glue_cases():
             request, codes = dict(case["request"]), list[tuple[int, ...]]()
@@ -96,7 +96,7 @@ def corrected(request: Mapping[str, Any], written: Mapping[str, Any]) -> dict[st
 
 
 def kernel(name: str = "k", **more: Any) -> Kernel:
-    """One input, one output, one element a member."""
+    """Return a kernel with one input, one output, and one element per member."""
     declared = {
         "inputs": 1,
         "outputs": 1,
@@ -117,7 +117,7 @@ def request(**more: Any) -> HabanaKernelParams:
 
 ROOM = HabanaKernelInstantiation(elf_size=100, auxiliary_tensors=(AuxTensor(buffer_size=100),))
 
-#: A request that is refused, by which kernel, what is written back, and what the caller does about it.
+#: How a caller changes a refused request after it has read what was written back.
 Mend = Callable[[HabanaKernelParams, WrittenBack], HabanaKernelParams]
 
 
@@ -553,7 +553,10 @@ class TestNewerGeneration:
 
     @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name.lower())
     def test_codes_of_both_are_provoked_read_and_mended(self, code: GlueCode) -> None:
-        """But for 15, which is another there: contiguous tensors cannot be asked for, and are not."""
+        """The exception is code 15, which is another one in the newer interface.
+
+        There, a kernel cannot ask for contiguous tensors.
+        """
         declared, asked, written, mend = CODES[code]
         mine, room = library(declared), instantiation_to_tpc(ROOM)
         found, answer = instantiate_tpc_kernel(mine, params_to_tpc(asked), room)
@@ -576,7 +579,7 @@ class TestNewerGeneration:
         assert code is TpcLibCode.SUCCESS and third.kernel_elf == b"block"
 
     def test_the_older_place_of_the_program_is_gone(self) -> None:
-        """Code 2 is one of its codes, and its structures have no such buffer: only the older generation can mend it."""
+        """Code 2 exists in the newer interface, but the buffer does not: only the older interface can correct it."""
         mine, asked = library(kernel(isa_buffer=True)), params_to_tpc(request())
         code, first = instantiate_tpc_kernel(mine, asked)
         assert (code, first.written_back) == (TpcLibCode.INSUFFICIENT_ISA_BUFFER, WrittenBack(isa_size=5))
@@ -591,7 +594,7 @@ class TestNewerGeneration:
         assert both | buffers | its_own | {TpcLibCode.SUCCESS} == set(TpcLibCode)
 
     def test_a_graph_that_is_left_as_it_is(self) -> None:
-        """Nothing of ours stands for a graph; an outsider's kernel does, and its caller goes on with the plain one."""
+        """No shipped kernel answers for graphs; if a third-party one does, its caller uses the plain kernel."""
 
         class Graphs:
             plain = library(kernel())

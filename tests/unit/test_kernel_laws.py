@@ -1,4 +1,4 @@
-"""Laws of mappings: what is decided for all members is what looking at every member and element finds."""
+"""Laws of mappings: decisions for all members at once equal those found by enumerating members and elements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_inside(element: Point, sizes: Point) -> bool:
 
 
 def writers(mapping: Mapping, output: MappedTensor) -> dict[Point, list[Point]]:
-    """Of each element, within the output or not, the members whose regions hold it."""
+    """Return the members whose regions hold an element, for each element in any region, inside the output or not."""
     stated, found = mapping.windows(output), dict[Point, list[Point]]()
     for member in members_of(mapping):
         for element in elements_of(stated.region_of(member)):
@@ -50,7 +50,7 @@ def writers(mapping: Mapping, output: MappedTensor) -> dict[Point, list[Point]]:
 
 
 def broken(mapping: Mapping, *, inside: bool) -> Counter[tuple[Law, str]]:
-    """The laws of outputs that are broken, found by looking at all there is."""
+    """Count the violations of laws of outputs by enumeration."""
     found: Counter[tuple[Law, str]] = Counter()
     idle = set(members_of(mapping))
     for output in mapping.outputs:
@@ -67,7 +67,7 @@ def broken(mapping: Mapping, *, inside: bool) -> Counter[tuple[Law, str]]:
 
 
 def assert_witness(mapping: Mapping, finding: Finding) -> None:
-    """What a finding shows is so."""
+    """Assert that the witness of ``finding`` is correct."""
     if finding.law is Law.REACHED:
         for output in mapping.outputs:
             region = mapping.windows(output).region_of(finding.members[0])
@@ -153,7 +153,7 @@ class TestOutputs:
         assert {f.law for f in check_mapping(Mapping((1,), (), (y,))).findings} == {Law.REACHED}
 
     def test_real_sizes(self) -> None:
-        """A thousand million members, and 4 * 10^18 elements: what it costs is the sum of the sizes."""
+        """3 * 10^10 members and 4 * 10^18 elements are no problem, as the cost only grows with the sum of the sizes."""
         y = MappedTensor("y", (1 << 17, 1 << 15, 1 << 30), access(block(0, 128), point(1), block(2, 1 << 20)))
         good = Mapping((1 << 10, 1 << 15, 1 << 10), (), (y,))
         assert check_mapping(good).verdict is Verdict.PASS and good.members > 10**10
@@ -226,7 +226,7 @@ class TestInputs:
             return
 
         def spare(member: Point) -> bool:
-            """Whether a dimension of the member's region has elements of the tensor that are not needed."""
+            """Return whether the region of ``member`` has tensor elements that are not needed, in some dimension."""
             regions = [one.windows(one.inputs[0]).region_of(member).spans for one in (mapping, tight)]
             pairs = zip(*regions, x.sizes, strict=True)
             return any(
@@ -241,7 +241,7 @@ class TestInputs:
             assert finding.tight == needed_pattern(mapping, x) and spare(finding.members[0])
 
     def test_a_convolution(self) -> None:
-        """Windows of 3 with stride 2: what is stated is right, one end too short, and one too long."""
+        """Of three patterns for windows of 3 with stride 2, one is right, one ends too early, and one too late."""
         reads = Addressing(((2,),), tuple((k - 1,) for k in range(3)))
         y = MappedTensor("y", (5,), access(point(0)))
 
@@ -266,7 +266,7 @@ class TestInputs:
 
 
 class TestBlocks:
-    """A block must write the region of its member, all of it and nothing else."""
+    """A block must write exactly the region of its member."""
 
     def report(self, offsets: list[Point], slope: int = 2) -> list[str]:
         y = MappedTensor("y", (8,), access(block(0, 2)), Addressing(((slope,),), tuple(offsets)))
@@ -287,7 +287,7 @@ class TestBlocks:
 
 @st.composite
 def written_by_blocks(draw: st.DrawFn) -> Mapping:
-    """Outputs of which a block says what it writes: its window or another, windows wider than the tensor among them."""
+    """Draw outputs with a block that states what it writes: its window or another one, also wider than the tensor."""
     geometry = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
     sizes, dims, slopes, ranges = [], [], [], []
     for d in range(draw(st.integers(1, 2))):
@@ -362,14 +362,14 @@ class TestWhatBlocksWrite:
         assert check_mapping(Mapping((1,), (), (y,)), inside=True).verdict is Verdict.PASS
 
     def test_all_of_a_dimension_is_written_by_each_member(self) -> None:
-        """A block whose elements go down from member to member, of which only a part lies in the tensor."""
+        """The elements of the block move down from member to member, and only a part of them lies in the tensor."""
         y = MappedTensor("y", (2, 3), access(whole(2), point(0)), Addressing(((-1,), (1,)), ((0, 0), (1, 0))))
         (finding,) = check_mapping(Mapping((3,), (), (y,))).failures
         assert finding.law is Law.WRITTEN and finding.members in (((1,),), ((2,),))
 
 
 class TestUpstream:
-    """Quirks that the documentation of upstream's kernels tells of, found by the laws."""
+    """The laws find quirks that upstream documents of its kernels."""
 
     def mapping(self, name: str, inputs: list[Tensor], outputs: list[Tensor], version: str = "1.11") -> Mapping:
         params = HabanaKernelParams(name, tuple(inputs), tuple(outputs), bytes(4))

@@ -1,4 +1,4 @@
-"""The memory form computes what its instance says, of any range of members, and as fast as it says; faults show."""
+"""The memory form computes what its instance does, for any range of members, in the stated time; faults are found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dais_verif.program import FixedType
 from dais_verif.verdict import Verdict
 
 INSTANCES = instances()
-#: Along other dimensions of the index space, and with inputs that all members of a group read.
+#: Members side by side: also along other dimensions of the index space, and with inputs that all of a group read.
 SIDE_BY_SIDE = [("mul", 3), ("conv2d", 2), ("conv2d", 4), ("dense", 2), ("concat", 2), ("min_pool", 3)]
 S5 = FixedType(1, 2, 2)
 
@@ -52,7 +52,7 @@ def test_it_computes_its_instance(name: str, parallel: int) -> None:
 
 @pytest.mark.parametrize(("name", "parallel"), [("mul", 1), ("conv2d", 1), ("max_pool", 2)])
 def test_it_is_done_when_it_says(name: str, parallel: int) -> None:
-    """Neither a cycle before nor after."""
+    """``done`` is set in the stated cycle and in no other."""
     one = INSTANCES[name]
     form = memory_form(one, parallel)
     given, _ = driven(one, form.machine, random_inputs(one, 1, 2), whole(one), form.facts.latency)
@@ -63,7 +63,10 @@ def test_it_is_done_when_it_says(name: str, parallel: int) -> None:
 
 
 def test_the_interval_is_what_the_ports_of_memories_need() -> None:
-    """Of 3 x 4 members each reads 30 elements and writes 2; one of ``mul`` writes one, so that more gain nothing."""
+    """Each of 12 members of ``conv2d`` reads 30 elements and writes 2.
+
+    A member of ``mul`` writes one, so that several members at a time are not faster.
+    """
     conv, mul = ([memory_form(INSTANCES[name], n).facts for n in (1, 2, 3)] for name in ("conv2d", "mul"))
     assert [facts.cycles for facts in conv] == [30, 30, 30]
     assert [facts.latency for facts in conv] == [groups * 30 + 2 + 2 * n + 1 for groups, n in ((12, 1), (8, 2), (4, 3))]
@@ -72,7 +75,7 @@ def test_the_interval_is_what_the_ports_of_memories_need() -> None:
 
 @pytest.mark.parametrize(("seed", "parallel"), [(1, 1), (2, 2), (3, 3)])
 def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int, parallel: int) -> None:
-    """Random partitions in random order, with ranges that are empty and such that reach beyond the index space."""
+    """Members are partitioned at random, in random order, with empty ranges and ranges beyond the index space."""
     one = INSTANCES["conv2d"]
     rng, (nx, *rest) = np.random.default_rng(seed), one.mapping.geometry
     form = memory_form(one, parallel)
@@ -90,7 +93,7 @@ def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int
 
 @pytest.mark.parametrize("parallel", [1, 2, 3])
 def test_members_that_are_not_asked_for_are_not_written(parallel: int) -> None:
-    """Two of six, of which one, two or both stand in a group of neighbours that are not asked for."""
+    """Two of six members are requested, which may share a group of neighbours with members that are not."""
     one = INSTANCES["mul"]
     xs = [np.full((1, 3, 2), 4), np.full((1, 3, 2), 4)]
     (got,) = results(one, memory_form(one, parallel), xs, [((0, 1), (2, 2))])
@@ -99,7 +102,7 @@ def test_members_that_are_not_asked_for_are_not_written(parallel: int) -> None:
 
 @pytest.mark.parametrize("name", ["mul", "conv2d"])
 def test_its_rtl_is_simulated_and_proved(name: str) -> None:
-    """In every cycle, with all inputs at random; ``conv2d`` has pads, strides and weights."""
+    """All cycles are compared, with random inputs; ``conv2d`` has pads, strides and weights."""
     machine = memory_form(INSTANCES[name]).machine
     assert dais_verif.simulate(machine, simulators="icarus", vectors=300).verdict is Verdict.PASS
     assert dais_verif.prove(machine).verdict is Verdict.PASS
@@ -112,7 +115,7 @@ def test_the_rtl_of_members_side_by_side_is_proved(name: str, parallel: int) -> 
 
 
 def moved(one: KernelInstance, dim: int) -> KernelInstance:
-    """The same with every read one element further in a dimension, as an ``end_b`` and ``start_b`` off by one give."""
+    """Return the instance with every read moved by one in ``dim``, as if ``start_b`` and ``end_b`` were off by one."""
     (tensor,), mapping = one.mapping.inputs, one.mapping
     was = mapping.addressing(tensor)
     offsets = tuple(tuple(at + (d == dim) for d, at in enumerate(row)) for row in was.offsets)
@@ -120,7 +123,7 @@ def moved(one: KernelInstance, dim: int) -> KernelInstance:
 
 
 def end_off_by_one(one: KernelInstance) -> KernelInstance:
-    """The last element of each window is the one behind it."""
+    """Return the instance with the last element of each window replaced by the next one."""
     (tensor,), mapping = one.mapping.inputs, one.mapping
     was = mapping.addressing(tensor)
     end = max(row[0] for row in was.offsets)
@@ -129,7 +132,7 @@ def end_off_by_one(one: KernelInstance) -> KernelInstance:
 
 
 def swapped(one: KernelInstance) -> KernelInstance:
-    """The coordinates of outputs are those of the other dimension."""
+    """Return the instance with the coordinates of outputs in the first two dimensions exchanged."""
     (tensor,), mapping = one.mapping.outputs, one.mapping
     was = mapping.addressing(tensor)
     slopes = (was.slopes[1], was.slopes[0], *was.slopes[2:])
@@ -155,7 +158,7 @@ def test_a_wrong_mapping_shows(fault: str) -> None:
 
 
 def without_enable(machine: Machine, target: str) -> Machine:
-    """A write too many: into ``target`` in every cycle."""
+    """Return the machine with additional writes: into ``target`` in every cycle."""
     return replace(
         machine,
         connections=tuple(
@@ -166,7 +169,7 @@ def without_enable(machine: Machine, target: str) -> Machine:
 
 
 def tiny() -> KernelInstance:
-    """A convolution of 2 x 3 pixels with pads, to two channels."""
+    """Return a convolution of 2 x 3 pixels with pads, to two channels."""
     weights = constant_tensor(S5, [[[[3, -2], [5, 7]]], [[[1, 4], [-3, 2]]]])
     given = STRUCTURE.pack(
         {**dict.fromkeys(("pad_w", "stride_w", "stride_h", "dilation_w", "dilation_h", "groups"), 1)}
@@ -183,7 +186,7 @@ def folded_is_unfolded(machine: Machine, facts: MemoryFacts, tmp_path: Path) -> 
 
 
 def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
-    """Frame by frame, for all inputs and whatever other ranges ran before."""
+    """Every frame is equal, for all inputs and whatever other ranges ran before."""
     for parallel in (1, 3):
         assert folded_is_unfolded(*memory_form(TINY, parallel), tmp_path) is Verdict.PASS
 
@@ -193,7 +196,7 @@ def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
 def test_images_of_any_size_equal_their_unfolded_programs(
     width: int, height: int, parallel: int, tmp_path: Path
 ) -> None:
-    """A convolution of 3 channels to 4, whose lines are a multiple of the members side by side, and are none."""
+    """A convolution from 3 to 4 channels; the width of images is a multiple of the members side by side, or not."""
     weights = constant_tensor(S5, np.random.default_rng(5).integers(-16, 16, size=(4, 3, 3, 3)))
     words = [f"{word}_{d}" for word in ("pad", "stride", "dilation") for d in ("w", "h")]
     given = STRUCTURE.pack({**dict.fromkeys(words, 1), "groups": 1})

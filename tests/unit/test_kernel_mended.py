@@ -1,4 +1,4 @@
-"""What a shipped kernel refuses it mends: with what was written back, the request is answered when it is made again."""
+"""A shipped kernel that refuses a request writes back a correction, with which the repeated request is answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Params = HabanaKernelParams
 
 
 def resized(tensor: Tensor) -> Tensor:
-    """The same with seven elements more in its fastest dimension."""
+    """Return the tensor with seven more elements in its fastest dimension."""
     sizes = (tensor.sizes[0] + 7, *tensor.sizes[1:])
     return replace(tensor, geometry=TensorGeometry(tensor.dims, sizes))
 
@@ -38,7 +38,7 @@ WRONG: dict[GlueCode, Callable[[Params], Params]] = {
         p, output_tensors=(replace(p.output_tensors[0], data_type=DataType.F32),)
     ),
 }
-#: What no type holds exactly has none that could be written back.
+#: Kernels whose exact results fit no type, so that no type can be written back.
 ROUNDED = {"tanh", "sigmoid"}
 
 
@@ -46,7 +46,7 @@ ROUNDED = {"tanh", "sigmoid"}
 @pytest.mark.parametrize("name", SHIPPED)
 def test_it_is_answered_when_it_is_made_again(name: str, code: GlueCode) -> None:
     right = asked(name, 0).params
-    if code is GlueCode.INCOMPATIBLE_INPUT_COUNT:  # of those with three inputs, the last may be left out
+    if code is GlueCode.INCOMPATIBLE_INPUT_COUNT:  # kernels with three inputs may omit the last
         right = next(
             one
             for one in (asked(name, seed).params for seed in range(20))

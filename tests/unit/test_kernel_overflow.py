@@ -1,4 +1,4 @@
-"""Nothing can overflow in the block of a shipped kernel: proved by its types alone; a type with a bit less is found."""
+"""Nothing can overflow in the block of a shipped kernel, as its types prove; a type that lacks a bit is found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.verdict import Verdict
 
 SEEDS = range(9)
-#: Kernels that only move numbers, or whose ops all say what they do to those that do not fit.
+#: Kernels that only move numbers, or whose ops define what happens to numbers that do not fit.
 PROMISE_NOTHING = {"relu", "cast", "transpose", "concat"}
 
 
@@ -35,7 +35,7 @@ def test_no_input_overflows(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_only_the_types_of_outputs_cut_a_number(name: str) -> None:
-    """Ops that may wrap by their meaning do not, either; but for a sum whose low bits are not looked up."""
+    """Even ops that may wrap do not change a number; the exception drops low bits of a sum before a lookup."""
     for seed in SEEDS:
         block = asked(name, seed).instance.block
         found, outputs = analyse(block), set(block.out_idx.tolist())
@@ -48,7 +48,7 @@ def test_only_the_types_of_outputs_cut_a_number(name: str) -> None:
 
 
 def narrowed(block: Program, at: int) -> Program:
-    """The same with a bit less in the type of an op; or with an entry less in the table that it looks up."""
+    """Return the block with one integer bit less in the type of op ``at``, or one entry less in its table."""
     if block.columns.code[at] == Code.LOOKUP:
         table = int(block.columns.data[at]) & 0xFFFFFFFF
         return replace(block, tables=[t[:-1] if n == table else t for n, t in enumerate(block.tables)])
@@ -63,7 +63,7 @@ def test_a_bit_less_is_found_in_every_op_that_promises(name: str) -> None:
         block = asked(name, seed).instance.block
         intervals = analyse(block).intervals
         for at in promises(block):
-            if intervals[at].lo or intervals[at].hi:  # what is always 0 fits all types
+            if intervals[at].lo or intervals[at].hi:  # 0 fits every type
                 assert at in found(narrowed(block, at)), (seed, at)
 
 

@@ -1,4 +1,4 @@
-"""Any program as a kernel: a TOML file maps its ports to tensors, read strictly; a real filter over a whole signal."""
+"""Any program as a kernel: a TOML file, read strictly, maps its ports to tensors; a filter runs over a signal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dais_verif.program import FixedType, Program, load, write_binary
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.verdict import Verdict
 
-#: 16 outputs of a filter with 16 taps, of 31 samples.
+#: A filter with 16 taps that gives 16 outputs from 31 samples.
 FIR = f"""
 program = "{CORPUS / "p03_fir16" / "prog.v1.bin"}"
 index_space = [7]
@@ -90,7 +90,7 @@ class TestFilter:
             dais_verif.build_kernel(str(path), output=tmp_path / "out")
 
 
-#: Programs of others over some vectors at once, and how many numbers go in and come out; no type is stated.
+#: Third-party programs that are applied to several vectors, their numbers of inputs and outputs; no types are stated.
 BATCHES = {
     "jet_tagger": (CORPUS / "p02_mlp_jet" / "prog.v1.bin", 16, 5),
     "shifted_inputs": (CORPUS / "p11_cmvm_raw" / "prog.v1.bin", 12, 10),
@@ -125,7 +125,7 @@ class TestBatches:
 
     @pytest.mark.parametrize("name", [pytest.param("shifted_inputs", marks=pytest.mark.slow), "alir_tables"])
     def test_a_machine_is_its_unfolded_program(self, name: str, tmp_path: Path) -> None:
-        """Also where a tensor's type has fewer bits than the program reads: what it lacks is read by neither."""
+        """This also holds if a tensor's type has fewer bits than the program reads: both read the same bits."""
         text = batch(name, 2).replace('name = "in"', 'name = "in"\ntype = "s5.2"')
         instance = read(tmp_path, text)
         form = memory_form(instance)
@@ -138,7 +138,7 @@ class TestBatches:
         with pytest.raises(InputError, match="printf shows an op of an ALIR program"):
             read(tmp_path, batch("alir_tables", 2) + tap)
         assert read(tmp_path, batch("jet_tagger", 2) + tap).taps[0].op == 3
-        # Inputs 3 and 2 are shifted: what was op 3 stands behind what reads them.
+        # Inputs 3 and 2 are shifted: in the block, op 3 comes after the ops that read them, and has another index.
         moved = read(tmp_path, batch("shifted_inputs", 2) + tap)
         assert moved.taps[0].op != 3 and not moved.block.inp_shift.any()
 
@@ -160,7 +160,7 @@ map = ["[1]", "[0]"]
 """
 
 
-#: What is replaced in the file, by what, and what is said of it.
+#: The text that is replaced, its replacement, and words of the error.
 WRONG = [
     ('program = "one.bin"', "", "program is None, must be the path of a program"),
     ('program = "one.bin"', 'program = "none.bin"', "none.bin"),

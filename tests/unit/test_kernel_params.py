@@ -1,4 +1,4 @@
-"""A request as a TOML file: tensors and options by name, what is left out inferred, what is wrong named."""
+"""A request as a TOML file: tensors and options have names, omitted parts are inferred, and errors name their cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of instances: grids show what members touch, charts when the machines do it; text, page and record agree."""
+"""Pictures of instances: grids show which elements members touch, charts show when; text, page and record agree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ INSTANCES = instances()
 
 
 def spans(chart: Chart, what: str) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Of each member that is shown when it reads, computes or writes."""
+    """Return the first and last cycle in which each member of the chart reads, computes or writes."""
     return {tuple(one.member or ()): (one.first, one.last) for one in chart.activities if one.what == what}
 
 
@@ -57,7 +57,7 @@ def chart_of(one: KernelInstance, form: str) -> Chart:
 class TestGrids:
     @pytest.mark.parametrize("name", INSTANCES)
     def test_each_element_has_its_mark(self, name: str) -> None:
-        """The marks of all grids are the elements of the mapping, no more and no fewer."""
+        """The marks of all grids are exactly the elements of the mapping."""
         one = INSTANCES[name]
         mapping = one.mapping
         tensors = (*mapping.inputs, *mapping.outputs)
@@ -71,7 +71,7 @@ class TestGrids:
                 elements = mapping.addressing(tensor).elements(np.array([member]))[0].tolist()
                 inside = [all(0 <= at < n for at, n in zip(e, tensor.sizes, strict=True)) for e in elements]
                 wanted = Counter(tuple(element[:2]) for element in elements)
-                # Planes that look alike stand as one.
+                # Equal planes are shown once.
                 seen = {place: mark for grid in shown.grids for place, mark in marks(grid)}
                 assert seen.keys() == {(*place, 0)[:2] for place in wanted}
                 touched = {(*e[:2], 0)[:2] for e, there in zip(elements, inside, strict=True) if there}
@@ -79,7 +79,7 @@ class TestGrids:
                 assert (shown.elements, shown.outside) == (len(elements), inside.count(False))
 
     def test_planes_that_differ_stand_beside_each_other(self) -> None:
-        """A tensor of three dimensions, of which the slowest is read over its edge."""
+        """A tensor of three dimensions is read over the edge of its slowest one, so that planes differ."""
         pattern = AccessPattern(tuple(DimPattern.affine(0, 1, *span) for span in ((0, 0), (0, 0), (-1, 1))))
         picture = picture_of(drawn_only(pattern, (2, 2, 2), (2,)), [0], forms=[])
         assert [(grid.title, grid.rows) for grid in picture.tensors[0].grids] == [
@@ -109,7 +109,7 @@ def marks(grid: Grid) -> list[tuple[tuple[int, int], str]]:
 
 
 def drawn_only(pattern: AccessPattern, sizes: tuple[int, ...], geometry: tuple[int, ...]) -> KernelInstance:
-    """An instance of one input, which nobody runs."""
+    """Return an instance of one input that is only drawn and never run."""
     tensor = MappedTensor("x", sizes, pattern)
     return KernelInstance("drawn", Program.build([], []), Mapping(geometry, (tensor,), ()), (S5,), (), (0,))
 
@@ -117,7 +117,7 @@ def drawn_only(pattern: AccessPattern, sizes: tuple[int, ...], geometry: tuple[i
 class TestCharts:
     @pytest.mark.parametrize("name", ["concat", "pool"])
     def test_the_memory_form_does_what_the_chart_says(self, name: str) -> None:
-        """Signals of the machine, cycle by cycle, for the first three members."""
+        """The chart agrees with the signals of the machine, cycle by cycle, for the first three members."""
         one = stream_instance() if name == "pool" else INSTANCES[name]
         chart, form = chart_of(one, "memory"), memory_form(one)
         members = min(one.mapping.members, 3)
@@ -129,7 +129,7 @@ class TestCharts:
         inputs, outputs = range(len(one.mapping.inputs)), range(len(one.mapping.outputs))
         trace = [cycle.before for cycle in trace_machine(form.machine, rows)]
         for at, (before, values, after) in enumerate(zip(trace, trace[1:], trace[2:], strict=False), 1):
-            # What is put behind the others was looked up in the cycle before; what is taken is there a cycle later.
+            # A value that is shifted in was looked up in the cycle before; a loaded member shows up a cycle later.
             if before["reading"][0] and any(values[f"in{t}_shift"][0] for t in inputs):
                 found["read"].setdefault(tuple(map(int, before["member"])), []).append(at)
             if values["load"][0] and after["behind"][-1]:
@@ -144,7 +144,7 @@ class TestCharts:
         assert chart.done == form.facts.latency
 
     def test_members_side_by_side_write_one_after_the_other(self) -> None:
-        """Groups of two of three: the last one has one member, and nothing is written for the other."""
+        """In groups of two, the last of three members is alone, and nothing is written for the missing one."""
         one = instance("mul", [Tensor.of(S5, 3, 2)] * 2, (3, 2))
         form = memory_form(one, 2)
         held = {"end0": 3, "end1": 2}
@@ -158,7 +158,7 @@ class TestCharts:
 
     @pytest.mark.parametrize("name", ["conv2d", "min_pool"])
     def test_the_stream_form_does_what_the_chart_says(self, name: str) -> None:
-        """Outputs are valid in the cycles in which the chart has members write, and the last one where all are done."""
+        """Outputs are valid in the cycles in which members write in the chart, the last one when all is done."""
         one = stream_instance() if name == "conv2d" else INSTANCES[name]
         chart, machine = chart_of(one, "stream"), stream_form(one).machine
         cycles = chart.done + 2
@@ -183,7 +183,7 @@ class TestCharts:
 
 
 def stream_instance() -> KernelInstance:
-    """A pool of 2 by 2 with stride 2, which gives an output every other pixel of every other line."""
+    """Return a 2x2 pool with stride 2, which gives an output for every other pixel of every other line."""
     given = {"pad_w": 0, "pad_h": 0, "stride_w": 2, "stride_h": 2, "dilation_w": 1, "dilation_h": 1}
     return instance("max_pool", [Tensor.of(S5, 6, 4, 1)], (3, 2, 1), POOL.pack({**given, "kernel_w": 2, "kernel_h": 2}))
 
@@ -243,7 +243,7 @@ def text_of(picture: KernelPicture, width: int = 100) -> str:
 
 
 class _Page(HTMLParser):
-    """What a page says to whoever does not see it."""
+    """Collects what a page offers to a screen reader: attributes of drawings, ids, and texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -305,7 +305,7 @@ class TestRenderings:
 
 class TestReports:
     def test_the_picture_beside_a_machine_is_on_its_page(self, tmp_path: Path) -> None:
-        """Of that machine only: another one's is not shown."""
+        """The page only shows the picture of its own machine, not that of another one."""
         one = stream_instance()
         (tmp_path / "m.fsm.json").write_bytes(machine_json(memory_form(one).machine))
         machine = load_machine(tmp_path / "m.fsm.json")
@@ -372,7 +372,7 @@ class TestVerb:
 
 
 def test_a_table_of_its_library_is_no_tensor() -> None:
-    """Constant inputs are part of the block: the picture has what members read."""
+    """Constant inputs are part of the block: the picture shows the tensors that members access."""
     kind = FixedType(1, 2, 2)
     request = HabanaKernelParams("tanh", (Tensor.of(kind, 4),), (Tensor.of(OUT, 4),))
     picture = picture_of(instance_of(request, instantiate(LIBRARY, request)))

@@ -1,4 +1,4 @@
-"""``printf`` of kernels prints as C does: every line of the seed's example, against C's own printf."""
+"""``printf`` of kernels prints as C does: every line of the interface's example, compared with C's printf."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bits_of(value: float) -> int:
     return found
 
 
-#: The example of the interface's document, with its spelling; variables as dwords.
+#: The example of the interface's document, in its spelling, with variables as dwords.
 EXAMPLE = [
     ("Test string!\n", 0, "Test string!\n"),
     ("char value is %hhd\n", 0xFF, "char value is -1\n"),

@@ -1,4 +1,4 @@
-"""RTL prints what the golden model prints, in both forms and both simulators; other texts and bits unknown are told."""
+"""RTL prints what the golden model prints, in both forms and simulators; other texts and unknown bits are reported."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tensors_of(one: KernelInstance, samples: int = 2) -> list[np.ndarray[tuple[i
 
 
 def of_machine(one: KernelInstance, form: str) -> list[list[str]]:
-    """What the golden model of the machine shows."""
+    """Return the texts that the golden model of the machine prints."""
     xs = tensors_of(one)
     if form == "memory":
         memory = memory_form(one, printf=True)
@@ -63,7 +63,7 @@ class TestForms:
 
     @pytest.mark.parametrize("name", ["mul", "tanh", "conv2d", "max_pool", "dense"])
     def test_the_stream_form_by_members(self, name: str) -> None:
-        """Also where a beat has several members, and where nothing is scanned."""
+        """Texts are in the order of members, also if a beat has several members or if nothing is scanned."""
         one = INSTANCES[name]
         assert of_machine(one, "stream") == print_instance(one, tensors_of(one)).texts
 
@@ -73,7 +73,7 @@ class TestForms:
         assert rtl[0] == rtl[1] != emit_machine(stream_form(INSTANCES["conv2d"], printf=True).machine, "m")
 
     def test_members_of_a_beat_stand_beside_each_other(self) -> None:
-        """Of a pool over two channels: number 12 is the first of the second channel."""
+        """A pool over two channels has two members per beat: number 12 is the first of the second channel."""
         one = INSTANCES["max_pool"]
         assert members_by_beat(one, raster_of(one))[:2].tolist() == [[0, 12], [1, 13]]
 
@@ -101,7 +101,7 @@ class TestPrintout:
 
     @pytest.mark.slow
     def test_a_fault_is_told(self, tmp_path: Path) -> None:
-        """RTL of a block that adds where it must multiply."""
+        """The RTL is that of a block that adds instead of multiplying."""
         one = INSTANCES["mul"]
         wrong = replace(instance("add", [Tensor.of(S5, 2, 3)] * 2, (2, 3)), taps=TAPS)
         rtl = tmp_path / "wrong.v"

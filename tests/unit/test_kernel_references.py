@@ -1,4 +1,4 @@
-"""Each shipped kernel computes what JAX does, on integers: convolutions, windows and products are JAX's own."""
+"""Each shipped kernel computes what JAX does, on integers; convolutions, windows and products are functions of JAX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.golden.members import run_instance
 
 @pytest.fixture(scope="module")
 def jax() -> Any:
-    """JAX with 64-bit integers."""
+    """Return JAX with 64-bit integers enabled."""
     try:
         import jax
     except ImportError:
@@ -28,7 +28,7 @@ def jax() -> Any:
     return jax
 
 
-#: What a kernel computes, exactly: integers, and how many fractional bits they have.
+#: The exact results of a kernel: integers, and their number of fractional bits.
 Exact = tuple[Any, int]
 
 
@@ -80,7 +80,7 @@ def clipped_relu(jax: Any, one: Asked) -> Exact:
 
 
 def table(function: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any, Asked], Exact]:
-    """Rounded to the nearest number of the output's type, or its end."""
+    """Return a reference that rounds results to the nearest number of the output's type, saturating at its ends."""
 
     def exact(jax: Any, one: Asked) -> Exact:
         kind = one.instance.output_types[0]
@@ -147,7 +147,7 @@ def pool(jax: Any, one: Asked) -> Exact:
 
 
 def softmax(jax: Any, one: Asked) -> Exact:
-    """Each step on integers, as docs/kernels.md states them; and not far from ``jax.nn.softmax``."""
+    """Compute softmax in integers, step by step as in docs/kernels.md, and assert that ``jax.nn.softmax`` is near."""
     (x,), g, jnp = one.raw, one.given, jax.numpy
     axis, kind = x.ndim - 1 - g.axis, one.instance.output_types[0]
     lacks = jnp.max(x, axis=axis, keepdims=True) - x
@@ -212,7 +212,7 @@ def test_every_kernel_has_one() -> None:
 
 @pytest.mark.parametrize("name", ["dense", "conv2d", "avg_pool"])
 def test_a_kernel_is_what_jax_computes(jax: Any, name: str) -> None:
-    """Those that JAX has by itself; all are held against NumPy where they are tested."""
+    """These functions exist in JAX; the tests of the shipped kernels compare all kernels with NumPy."""
     for seed in range(3):
         check(jax, name, seed)
 

@@ -1,4 +1,4 @@
-"""The shipped kernels: their members together compute what independent NumPy does, on random shapes and types."""
+"""The shipped kernels: all members together compute what NumPy computes independently, for random shapes and types."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def random_raw(rng: np.random.Generator, kind: FixedType, shape: Sequence[int]) 
 
 
 def quantised(raw: NDArray[np.object_], f: int, kind: FixedType) -> NDArray[np.object_]:
-    """Exact numbers ``raw * 2**-f`` in another type: floored, high bits cut off."""
+    """Return exact numbers ``raw * 2**-f`` in another type: floored, and high bits cut off."""
     shift = kind.f - f
     moved = raw * (1 << shift) if shift >= 0 else raw >> -shift
     low = moved % (1 << kind.width)
@@ -55,7 +55,7 @@ def quantised(raw: NDArray[np.object_], f: int, kind: FixedType) -> NDArray[np.o
 
 
 def made(params: HabanaKernelParams) -> KernelInstance:
-    """The instance, whose mapping keeps the laws and in whose block nothing can overflow."""
+    """Return the instance; assert that its mapping obeys the laws and that nothing can overflow in its block."""
     instance = instance_of(params, instantiate(LIBRARY, params))
     explicit = [
         replace(tensor, addressing=instance.mapping.addressing(tensor))
@@ -91,7 +91,7 @@ class TestElementwise:
             instance = made(HabanaKernelParams(name, inputs, (Tensor.of(out, *shape),)))
             raw = [random_raw(rng, kind, (3, *shape[::-1])) for kind in kinds]
             (found,) = run_instance(instance, raw)
-            # Both operands in units that are fine enough for either; products of them in the square of these.
+            # Both operands get the fractional bits of the finer one; their product has twice as many.
             f = max(kind.f for kind in kinds)
             aligned = [x.astype(object) * (1 << (f - kind.f)) for x, kind in zip(raw, kinds, strict=True)]
             expected = quantised(compute(*aligned), 2 * f if name == "mul" else f, out)
@@ -171,7 +171,7 @@ class TestDense:
 
 
 def convolved(x: Array, w: Array, stride: int, pad: int, dilation: int, groups: int) -> NDArray[np.object_]:
-    """A convolution as its definition has it: for each offset in the window, a shifted image times a matrix."""
+    """Compute a convolution by definition: for each offset in the window, a shifted image times a weight."""
     samples, channels, height, width = x.shape
     outputs, per_group, k_h, k_w = w.shape
     padded = np.zeros((samples, channels, height + 2 * pad, width + 2 * pad), dtype=object)
@@ -264,7 +264,7 @@ class TestConv2d:
         assert (together[0] == one_by_one).all()
 
     def test_a_window_wider_than_the_image(self) -> None:
-        """Its pattern counts as the whole image, and yet each member reads a window of its own."""
+        """The pattern counts as the whole image, although each member reads a window of its own."""
         s4 = FixedType(1, 3, 0)
         w = np.arange(25).reshape(1, 1, 5, 5) % 8
         given = {"pad_w": 2, "pad_h": 2, "stride_w": 1, "stride_h": 1, "dilation_w": 1, "dilation_h": 1, "groups": 1}
@@ -336,7 +336,7 @@ class TestPooling:
         assert code(exclude_pads=2) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
 
     def test_pads_that_do_not_count(self) -> None:
-        """Members at the border would divide by less than the others: without pads there are none."""
+        """Members at the border would divide by less than the others. Without pads, there are none at the border."""
         s4, ones = FixedType(1, 3, 0), dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h"), 1)
         given = {**ones, "kernel_w": 2, "kernel_h": 2, "reciprocal_bits": 4}
 
@@ -354,7 +354,7 @@ class TestPooling:
 
 class TestActivations:
     def evaluated(self, name: str, kind: FixedType, out: FixedType, given: bytes | None) -> tuple[Array, Array]:
-        """All raw integers of a type, and what the kernel makes of them."""
+        """Return all raw integers of a type, and the results of the kernel for them."""
         x = np.arange(kind.raw_min, kind.raw_max + 1)[None]
         params = HabanaKernelParams(name, (Tensor.of(kind, x.size),), (Tensor.of(out, x.size),), given)
         return x[0], run_instance(made(params), [x])[0][0]
@@ -396,7 +396,7 @@ class TestActivations:
 
 
 def softmax(x: Array, f: int, axis: int, exp_bits: int, sum_bits: int, reciprocal_bits: int) -> NDArray[np.object_]:
-    """Softmax in integers: fractions of exponentials times fractions of one divided by their sum."""
+    """Compute softmax in integers: exponentials times the reciprocal of their sum, with given fractional bits."""
     lacks = np.longdouble(x.max(axis=axis, keepdims=True) - x) * np.longdouble(2.0**-f)
     e = np.rint(np.exp(-lacks) * 2**exp_bits).astype(np.int64).astype(object)
     total = e.sum(axis=axis, keepdims=True) // (1 << exp_bits - sum_bits)
@@ -425,7 +425,10 @@ class TestSoftmax:
         return made(image_request("softmax", kind, out, (size,), (size,), given))  # type: ignore[arg-type]
 
     def test_it_is_as_near_as_the_page_says(self) -> None:
-        """All inputs of three numbers of five bits: half a step of a table for each, and the cut of sum and result."""
+        """The error is at most half a step of each table plus what cutting the sum and the result loses.
+
+        All inputs of three 5-bit numbers are tried.
+        """
         kind, out = FixedType(1, 2, 2), FixedType(0, 1, 12)
         x = np.stack(np.meshgrid(*[np.arange(-16, 16)] * 3), axis=-1).reshape(-1, 3)
         (y,) = run_instance(self.made(kind, out, 3), [x])
@@ -494,7 +497,7 @@ class TestMoves:
             axes = rng.permutation(len(shape)).tolist()
             x = random_raw(rng, kind, (2, *shape))
             expected = x.transpose(0, *(1 + axis for axis in axes))
-            # Axes count from the slowest, dimensions from the fastest.
+            # Axes count from the slowest dimension, ``source_`` options from the fastest.
             sources = {f"source_{d}": len(shape) - 1 - axes[len(shape) - 1 - d] for d in range(len(shape))}
             asked = image_request("transpose", kind, kind, shape, expected.shape[1:], PERMUTATION.pack(sources))
             (found,) = run_instance(made(asked), [x])
@@ -558,7 +561,10 @@ class TestMembers:
                 run_instance(instance, x)
 
     def test_pads_are_read_outside_and_writes_outside_are_dropped(self) -> None:
-        """Members of 3 elements over 5: the last reads one pad, and what it makes of it goes nowhere."""
+        """Each of 5 members reads its right neighbour.
+
+        The last one reads a pad, and its result is dropped if the output only has 4 elements.
+        """
         instance = self.instance()
         shifted = access(steps(0, 1, 1, 1))
         mapping = Mapping((5,), (MappedTensor("x", (5,), shifted),), (MappedTensor("y", (4,), access(block(0, 1))),))

@@ -1,4 +1,4 @@
-"""The stream form of a kernel gives what its members give, with pauses, stalls and images one behind the other."""
+"""The stream form of a kernel gives the results of its members, with pauses, stalls, and images back to back."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def instances() -> dict[str, KernelInstance]:
 
 
 def beats(tensor: NDArray[Any], planes: tuple[int, ...], f: int) -> NDArray[Any]:
-    """Pixels in the order of the scan, (beats, channels); ``planes``: how many samples and dimensions there are."""
+    """Return the pixels in scan order, (beats, channels); ``planes`` are width, height and, if any, channels."""
     channels = planes[2] if len(planes) > 2 else 1
     pixels: NDArray[Any] = tensor.reshape(-1, channels, planes[0] * planes[1]).transpose(0, 2, 1).reshape(-1, channels)
     scaled: NDArray[Any] = pixels / 2**f
@@ -104,7 +104,7 @@ def test_a_stream_gives_what_members_give(name: str, pauses: str) -> None:
             wait = max(wait - 1, 0)
             come += ready
             if ready and pauses == "gaps" and come % form.beats == 0:
-                wait = int(rng.integers(0, form.flush + 3))  # the next image may come while the last one is not out
+                wait = int(rng.integers(0, form.flush + 3))  # the next image may begin before this one is out
     assert come == len(pixels[0])
     names = ["x"] if len(pixels) == 1 else [f"x{n}" for n in range(len(pixels))]
     inputs = {word: np.where(valid[:, None] == 1, one[order], 1) for word, one in zip(names, pixels, strict=True)}
@@ -119,7 +119,7 @@ def test_a_stream_gives_what_members_give(name: str, pauses: str) -> None:
 
 
 def compared(tmp_path: Path, machine: Machine, made: KernelInstance) -> str:
-    """The verdict of ``diff --frame --prove``."""
+    """Return the verdict of ``diff --frame --prove``."""
     (tmp_path / "m.mach").write_text(machine_text(machine))
     (tmp_path / "frame.toml").write_text(stream_form(made).frame)
     (tmp_path / "u.bin").write_bytes(write_binary(unfold(made), "v1"))

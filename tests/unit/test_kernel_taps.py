@@ -1,4 +1,4 @@
-"""Messages of members: what golden model and machine print of values inside of a block; files are read strictly."""
+"""Messages of members: the golden model and machines print values inside a block; files are read strictly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dais_verif.kernels.tpc_lib.conversion import instantiation_from_tpc, instan
 from dais_verif.program import FixedType, Program, write_binary
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-#: What the document says that its example prints.
+#: The output of the example in the document.
 EXPECTED = """Test string!
 char value is -1
 unsigend char value is 255
@@ -66,7 +66,7 @@ class TestExample:
 
 
 def tapped(*taps: PrintfTap) -> KernelInstance:
-    """x + y, of 2 times 3 elements."""
+    """Return x + y over 2 times 3 elements, with ``taps``."""
     one = shipped("add", [Tensor.of(S5, 2, 3)] * 2, (2, 3))
     return replace(one, taps=taps)
 
@@ -92,7 +92,7 @@ class TestGolden:
         assert len(texts) == 2 and texts[1][:-1] == texts[0][1:]
 
     def test_a_fault_shows(self) -> None:
-        """The block with one constant more prints other lines."""
+        """If one input is larger by 1, other lines are printed."""
         one = tapped(PrintfTap("%f ", op=0))
         assert print_instance(one, [X, Y]).texts != print_instance(one, [X + 1, Y]).texts
 
@@ -105,7 +105,7 @@ class TestDwords:
             (expected,) = struct.unpack("<I", struct.pack("<f", float(Fraction(raw) / Fraction(2) ** f)))
         except OverflowError:
             expected = 0x7F800000 | (raw < 0) << 31
-        if abs(raw) < 1 << 53:  # beyond, a double was rounded before
+        if abs(raw) < 1 << 53:  # beyond 53 bits, the double has been rounded already
             assert dword_of(PrintfTap("%f", op=0), raw, kind) == expected
 
     @given(st.integers(-(1 << 20), 1 << 20), st.integers(-8, 30))
@@ -151,7 +151,10 @@ class TestMachine:
         assert [lines] == print_instance(one, [X, Y]).texts
 
     def test_what_nobody_asks_for_costs_nothing(self) -> None:
-        """The RTL without taps is that of the instance that has none, byte for byte; with them it has two outputs."""
+        """The RTL without messages is byte for byte that of an instance without taps.
+
+        With messages, it has two more outputs.
+        """
         plain, one = tapped(), tapped(SUM)
         assert emit_machine(memory_form(one).machine, "m") == emit_machine(memory_form(plain).machine, "m")
         names = {signal.name for signal in memory_form(one, printf=True).machine.outputs}
@@ -167,7 +170,7 @@ class TestMachine:
 
 class TestLibraries:
     def test_a_kernel_of_a_library_prints(self) -> None:
-        """Its answer has the messages and the flag, in both generations of the interface."""
+        """The answer of the library has the taps and the flag, in both generations of the interface."""
         relu = LIBRARY.kernel("relu")
         assert relu is not None
         mine = Library("mine", (replace(relu, taps=lambda r: [SUM]),))

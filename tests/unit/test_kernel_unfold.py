@@ -1,4 +1,4 @@
-"""An instance unfolded into one program computes what its members compute, pads, muxes, tables and sums included."""
+"""An instance unfolded into one program computes what its members do, including pads, muxes, tables and sums."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dais_verif.program.numbers import Batch, Column
 
 
 def evaluated(program: Program, inputs: Sequence[np.ndarray], kinds: Sequence[FixedType]) -> np.ndarray:  # type: ignore[type-arg]
-    """Outputs of an unfolded instance, (samples, n_out), in units of OUT."""
+    """Return the outputs of an unfolded instance, (samples, n_out), in units of OUT."""
     columns = [
         Column(flat, -kind.f) for x, kind in zip(inputs, kinds, strict=True) for flat in x.reshape(len(x), -1).T.copy()
     ]
@@ -48,7 +48,7 @@ def test_it_computes_what_the_members_compute(name: str, alir: bool) -> None:
 
 class TestOdd:
     def doubled(self, shift: int = 0) -> KernelInstance:
-        """Members 0 to 4 over 5 elements, each with its right neighbour; the last reads a pad."""
+        """Return an instance of 5 members over 5 elements that also read their right neighbour, the last one a pad."""
         ops = [(-1, 0, -1, 0, S5), (-1, 1, -1, 0, S5), (1, 0, 1, 0, (1, 3, 2))]
         program = Program.build(ops, [(2, 0, 1)], inp_shift=[0, shift])
         x = MappedTensor("x", (5,), access(steps(0, 1, 0, 1)))
