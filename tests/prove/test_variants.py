@@ -1,4 +1,4 @@
-"""Mutants proved by what they change: verdicts are those of whole proofs, and nothing is taken over that differs."""
+"""Mutants that are proved relative to a proved design have the verdicts of whole proofs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dais_verif.verdict import Verdict
 _CORPUS = Path(__file__).parents[1] / "corpus"
 _OPTIONS = ProofOptions(timeout=5.0, jobs=1, sample=0)
 
-#: The sum of twelve numbers of four bits, signed, and what of it is above all that random vectors meet.
+#: The sum of twelve signed numbers of four bits, cut to seven bits; random vectors do not reach its extreme values.
 LONG_SUM = Program.build(
     [
         *((-1, j, -1, 0, (1, 3, 0)) for j in range(12)),
@@ -50,7 +50,7 @@ def read(text: str, folder: Path):  # type: ignore[no-untyped-def]
 
 
 def compared(program: Program, folder: Path, count: int, seed: int) -> Counter[str]:
-    """The verdicts of mutants; each is what a whole proof says."""
+    """Return the number of mutants with each verdict, after checking each verdict against a whole proof."""
     files = {"model.v": emit_verilog(program)}
     question = Question(program, files, "model", packed(program), (), True, False, 0)
     quick, whole = Prover(question, folder), Prover(question, folder)

@@ -1,4 +1,4 @@
-"""Netlists as Vivado and Quartus write them, by hand, and Verilog of XLS: proved, wrong twins not."""
+"""Handmade netlists in the style of Vivado and Quartus, and Verilog of XLS, are proved; faulty copies are refuted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUM = '[inputs]\nports = ["x0", "x1"]\n[outputs]\nports = ["y"]\n'
 PRODUCT = '[inputs]\nports = ["a", "b"]\n[outputs]\nports = ["p"]\n'
 NEURON = '[inputs]\nport = "x"\n[outputs]\nport = "out"\n'
 
-#: Netlist, target, program, ports, pins; and what is replaced in it by what, so that it is wrong.
+#: Netlist, target, program, ports, pins, and a replacement (old, new) that makes the netlist wrong.
 NETLISTS = {
     "vivado_sum.v": ("xilinx", "sum", SUM, (), ("4'h6", "4'hE")),
     "vivado_product.v": ("xilinx", "product", PRODUCT, ("--clock", "clk", "--reset", "rst"), (".S(b[2])", ".S(b[1])")),
@@ -127,7 +127,11 @@ def test_another_input_beside_that_of_xls_is_asked_for(tmp_path: Path) -> None:
     ids=["right", "wrong entry"],
 )
 def test_what_xls_makes_of_a_model_of_alkaid(old: str, new: str, ending: tuple[str, int], tmp_path: Path) -> None:
-    """``XLSModel(logic).compile("xls_softmax.v")`` of alkaid 0.8.2 with xls-python 0.1.9934, without any option."""
+    """The Verilog that XLS makes of a model of alkaid is proved, and refuted with a wrong table entry.
+
+    The file is the output of ``XLSModel(logic).compile("xls_softmax.v")`` of alkaid 0.8.2 with xls-python 0.1.9934,
+    without any option.
+    """
     text = (VENDOR / "xls_softmax.v").read_text().replace(old, new)
     model = ALIR / "a06_softmax_lut" / "alir.json"
     run = run_prove(model, tmp_path, "--top", "xls_model", rtl=text)
@@ -151,7 +155,7 @@ PROGRAM = Program.build(
 @pytest.mark.slow
 @pytest.mark.parametrize("stages", [None, 2], ids=["combinational", "pipeline"])
 def test_cells_do_what_yosys_maps_onto_them(stages: int | None, tmp_path: Path) -> None:
-    """Another tool chose tables and carries of these cells, by what it knows of them."""
+    """The models of the cells agree with Yosys, which uses their tables and carries by its own knowledge of them."""
     rtl, netlist = tmp_path / "rtl.v", tmp_path / "netlist.v"
     made = (
         emit_verilog(PROGRAM, "model")

@@ -1,4 +1,4 @@
-"""Small pieces of Verilog have, for all inputs, the values that the standard gives them; what has none is undefined."""
+"""Small pieces of Verilog have the values of the standard for all inputs; bits without a value are undefined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.prover.slang import design, functions
 from dais_verif.prover.terms import add, const, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
 
-#: The inputs of all modules.
+#: The inputs of all modules, with their widths.
 INPUTS = {"a": 6, "i": 3, "b": 2}
 HEAD = "module dut (input [5:0] a, input [2:0] i, input [1:0] b, output [5:0] y);\n"
 NONE = None
@@ -51,9 +51,9 @@ def procedure(body: str, declarations: str = "") -> str:
     return f"reg [5:0] z; assign y = z; {declarations} always @* begin {body} end"
 
 
-#: name: the body, and the value of ``y`` for some inputs; None where it is undefined.
+#: name: the body, and the function that gives ``y`` for some inputs, or None where ``y`` is undefined.
 VALUES: dict[str, tuple[str, Value]] = {
-    # places on the right
+    # indices on the right-hand side
     "bits from a place down": ("assign y = a[i -: 3];", down),
     "bits from a place up": ("assign y = a[i +: 3];", up),
     "bits from a place down, of a vector that begins at 1": (
@@ -119,7 +119,7 @@ VALUES: dict[str, tuple[str, Value]] = {
         " assign y = {t.q, t.p[1], t.r, t.p[0]};",
         lambda a, i, b: (a >> 1 & 7) << 3 | (a >> 5) << 2 | (a & 1) << 1 | a >> 4 & 1,
     ),
-    # places on the left
+    # indices on the left-hand side
     "a bit that is assigned": (
         procedure("z = a; z[b] = i[0];"),
         lambda a, i, b: set_bits(a, b, 1, i),
@@ -196,7 +196,7 @@ VALUES: dict[str, tuple[str, Value]] = {
         lambda a, i, b: int(f"{a:06b}"[::-1], 2),
     ),
     "a power of unsigned constants": ("assign y = a + 6'd3 ** 2'd2;", lambda a, i, b: a + 9),
-    # variables that only begin
+    # variables with an initial value only
     "a variable that keeps its declaration's constant": (
         "reg [2:0] p = 1; always @* p = i; reg [5:0] k = 9; reg [5:0] l = 20; assign y = k + p + l;",
         lambda a, i, b: 29 + i,
@@ -303,13 +303,13 @@ VALUES: dict[str, tuple[str, Value]] = {
 
 
 def holds(body: str, meant: Value, folder: Path) -> tuple[object, ...] | None:
-    """The first inputs for which the module does not give what is meant, None if there are none."""
+    """Return the first inputs on which the module differs from ``meant``, with the values; None if there are none."""
     term = term_of(elaborated(f"{HEAD}{body}", folder, "slang"), "y")
     rows = list(product(*(range(1 << width) for width in INPUTS.values())))
     columns = dict(zip(INPUTS, np.array(rows, dtype=np.uint64).T, strict=True))
 
     def found(filled: bool) -> list[int]:
-        """The values, where everything that is undefined is all zeros, or all ones."""
+        """Return the values with all undefined bits set to 0, or to 1 if ``filled``."""
         given = {t: columns[str(t.data)] for t in leaves(term) if t.op == "var"}
         for t in leaves(term):
             if t.op == "undefined":
@@ -333,7 +333,7 @@ def test_all_inputs(name: str, tmp_path: Path) -> None:
 INNER = """
 module inner (input [2:0] p, output signed [2:0] o, output [2:0] u); assign o = p; assign u = p; endmodule
 """
-#: How the outputs of an instance of ``inner`` are connected, to wires of other widths.
+#: Connections of the outputs of an instance of ``inner`` to wires of other widths.
 CONNECTED: dict[str, tuple[str, Value]] = {
     "a signed output to a wider wire": ("inner n (.p(i), .o(y));", lambda a, i, b: signed(i, 3)),
     "an unsigned output to a wider wire": ("inner n (.p(i), .u(y));", lambda a, i, b: i),
@@ -357,7 +357,7 @@ def test_connections(name: str, tmp_path: Path) -> None:
     assert holds(f"{body}\nendmodule{INNER}", meant, tmp_path) is None
 
 
-#: name: the body, and why it is refused.
+#: name: the body, and the reason why it is refused.
 REFUSED = {
     "a case with an item that is no constant": (
         cased("b: z = 1; 3'b0??: z = 2; 3'b1??: if (a[0]) z = 3;", ""),
@@ -470,17 +470,17 @@ def test_turns_of_loops_are_counted_in_an_expression(tmp_path: Path, monkeypatch
         text = f"{HEAD}{function} wire [5:0] z = f(~a); assign y = f(z);\nendmodule"
         term_of(elaborated(text, tmp_path, "slang"), "y")
 
-    read(10)  # of each assignment by itself
+    read(10)  # counted for each assignment separately
     with pytest.raises(InputError, match="loops and calls run more than 10 times"):
         read(11)
 
 
 def test_assignments_that_call_functions_may_follow_one_another(tmp_path: Path) -> None:
-    """More of them than calls may be within one another."""
+    """More assignments that call functions can follow one another than calls may be nested."""
     function = "function [5:0] f(input [5:0] x); f = {x[4:0], x[5]}; endfunction"
     chain = "".join(f"wire [5:0] z{n} = f(z{n - 1});\n" for n in range(1, 121))
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(20_000)  # as proofs do, which have a stack for it
+    sys.setrecursionlimit(20_000)  # as proofs do, on a stack that is large enough
     try:
         text = f"{HEAD}{function}\nwire [5:0] z0 = a;\n{chain}assign y = z120;\nendmodule"
         rotated = term_of(elaborated(text, tmp_path, "slang"), "y")

@@ -1,4 +1,4 @@
-"""VHDL, read through GHDL's synthesis: proved, or refuted and replayed in GHDL; what cannot be read is said."""
+"""VHDL is read through GHDL's synthesis and proved, or refuted with a replay in GHDL; unsupported code is reported."""
 
 from __future__ import annotations
 

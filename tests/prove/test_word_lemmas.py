@@ -1,4 +1,4 @@
-"""Products that were built in another way than the program's are proved, word by word; faults in them are found."""
+"""Products with another structure than the program's are proved word by word, and faults in them are found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUM = program(f"p = u{2 * WIDTH}.0 a * b", f"q = u{2 * WIDTH}.0 b * c", f"y = u{
 
 
 def circuit(program: Program) -> tuple[Aig, list[Word], Word]:
-    """What computes it: one tree of adders in an order of its own of their bits."""
+    """Return a circuit of the program: one tree of adders for all partial products, in an order of its own."""
     graph = Aig()
     a, b, c = words = inputs(graph, WIDTH, WIDTH, WIDTH)
     pairs = [(a, b)] if program is PRODUCT else [(a, b), (b, c)]
@@ -48,13 +48,13 @@ def test_products_of_another_structure_are_proved(program: Program, tmp_path: Pa
 def test_a_product_with_a_fault_is_never_proved(tmp_path: Path) -> None:
     graph, words, found = circuit(SUM)
     gate = max(node for node in range(len(graph)) if graph.low[node] >> 1 in {bit >> 1 for bit in words[0]})
-    graph.high[gate] = FALSE + 1  # one bit of a for one bit of a and one of b
+    graph.high[gate] = FALSE + 1  # a partial product loses its bit of one factor
     run = proved(SUM, graph, words, found, tmp_path)
     assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
 
 
 def test_a_lemma_is_not_used_where_what_it_takes_for_granted_is_wrong(tmp_path: Path) -> None:
-    """A right product of a word that is wrong where all its bits are 1, which random patterns hardly show."""
+    """A product of a word that is wrong only where all bits are 1, which random patterns rarely show, is refuted."""
     graph = Aig()
     a, b, c = words = inputs(graph, WIDTH, WIDTH, WIDTH)
     sums = adder(graph, a, b, ahead=False)

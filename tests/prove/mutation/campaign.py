@@ -1,12 +1,13 @@
-"""``python -m prove.mutation.campaign``: is each of many random changes to the prover's own code noticed by a test?
+"""Check for many random changes to the prover's own code whether a test notices them.
 
-Once, the fast tests of the prover tell which lines each of them executes. Then each mutant is put into a copy of the
-sources, and the tests that execute its statement are run, quick ones first, until one fails. A mutant that none of
-these notices meets all other fast tests of the prover; what then is left has *survived*. It needs a test, or an entry
-in ``equal.toml`` that says why nothing can tell it from the original.
+Run it as ``python -m prove.mutation.campaign``. First, the lines that each fast test of the prover executes are
+recorded, once. Then each mutant is put into a copy of the sources, and the tests that execute its statement are run,
+quick ones first, until one fails. If none of them notices the mutant, all other fast tests of the prover are run; if
+they do not notice it either, the mutant has *survived*. It needs a test, or an entry in ``equal.toml`` that says why
+nothing can distinguish it from the original.
 
-Results are written as they come. A campaign that was broken off goes on where it was, on the sources of the commit on
-which it began; those that survived meet the tests that have been written or changed since.
+Results are written as they are found. An interrupted campaign resumes on the sources of the commit on which it began;
+survivors are run against the tests that have been written or changed since.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ __all__ = ["main"]
 KILLED, TIMEOUT, SURVIVED = "killed", "timeout", "survived"
 EXPLAINED = Path(__file__).with_name("equal.toml")
 
-#: A first look: the quickest tests, few of one file; then so many at a time.
+#: The first run: the quickest tests, and few of each file. Then this many tests at a time.
 _FIRST, _FEW, _TOGETHER = 3, 15, 400
 
 
 class Tests:
-    """The tests in one tree, by their files: what they execute, and how long they take."""
+    """The tests in one tree, by file, with the lines that they execute and the time that they take."""
 
     def __init__(self, tree: Path, sources: str, files: Iterable[str], known: Path) -> None:
         self._tree, self._sources, self._known = tree, sources, known
@@ -62,10 +63,10 @@ class Tests:
             "DAIS_VERIF_CACHE": str(scratch_of(self._tree) / "cache"),
         }
         command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "prove.mutation.lines"]
-        command += ["--continue-on-collection-errors"]  # a test may be of what these sources have not
+        command += ["--continue-on-collection-errors"]  # a test may need code that these sources lack
         command += ["-p", "no:cacheprovider", f"--rootdir={self._tree}", *files]
         run = subprocess.run(command, cwd=self._tree, env=environment, capture_output=True, text=True)
-        if not out.is_file():  # tests that fail here are none for us
+        if not out.is_file():  # tests that fail here are ignored
             raise click.ClickException(f"the tests do not run on the unchanged sources:\n{run.stdout}{run.stderr}")
         click.echo(run.stdout.splitlines()[-1])
         found = json.loads(out.read_text())
@@ -83,7 +84,7 @@ class Tests:
         self._known.write_text(json.dumps(self._maps))
 
     def of(self, mutant: Mutant, tried: dict[str, str]) -> list[list[str]]:
-        """Tests that may notice ``mutant``, in the order in which to ask them; not those that were ``tried``."""
+        """Return the tests that may notice ``mutant``, in the order to run them, without those in ``tried``."""
         first, last = mutant.lines
         found: list[str] = []
         anyhow: list[str] = []
@@ -93,11 +94,11 @@ class Tests:
                 some = [test for test, lines in executed.items() if any(first <= line <= last for line in lines)]
                 found += entry["seconds"] if file in some else some
                 anyhow += [test for test, lines in executed.items() if lines and test != file]
-        found = found or anyhow  # the statement is executed while the module is imported, or never
+        found = found or anyhow  # the statement is executed during import, or never
         return self._in_order(found)
 
     def others(self, asked: Iterable[str], tried: dict[str, str]) -> list[list[str]]:
-        """All tests but those."""
+        """Return all other tests."""
         files = [file for file in self._maps if tried.get(file) != self.hashes[file]]
         new = {test for file in files for test in self._maps[file]["seconds"]}
         return self._in_order(new - set(asked))
@@ -117,7 +118,7 @@ class Tests:
 
 
 class Campaign:
-    """What became of each mutant so far, by its key; ``path`` keeps it."""
+    """The results for all mutants so far, by their keys; ``path`` is the file that stores them."""
 
     def __init__(self, path: Path, question: dict[str, Any]) -> None:
         self._path = path
@@ -128,7 +129,7 @@ class Campaign:
                 self.question, self.records = found["question"], found["mutants"]
 
     def keep(self, explained: dict[str, str]) -> None:
-        """Write all that is known."""
+        """Write all records."""
         tree = {"question": self.question, "table": table(self.records, explained), "mutants": self.records}
         part = self._path.with_suffix(".part")
         part.write_text(json.dumps(tree, indent=1))
@@ -136,7 +137,7 @@ class Campaign:
 
 
 def table(records: dict[str, dict[str, Any]], explained: dict[str, str]) -> list[str]:
-    """The numbers of every group of modules, as Markdown."""
+    """Return the numbers of each group of modules, as Markdown."""
     header = ["modules", "mutants", "killed", "by a time limit", "explained as equal", "survived"]
     lines = [header, ["---", *["---:"] * (len(header) - 1)]]
     groups: dict[str, list[str]] = {}
@@ -155,7 +156,7 @@ def _status(key: str, record: dict[str, Any], explained: dict[str, str]) -> str:
 
 
 def explanations(path: Path = EXPLAINED) -> dict[str, str]:
-    """Why nothing can tell a mutant from the original, by the mutant's key. One reason may hold for several."""
+    """Return the reason why nothing can distinguish a mutant from the original, by key; mutants may share a reason."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -165,7 +166,7 @@ def explanations(path: Path = EXPLAINED) -> dict[str, str]:
 
 
 def _job(mutant: Mutant, record: dict[str, Any], tests: Tests, rest: bool, budget: float) -> Iterator[list[str]]:
-    """The tests to ask, a process at a time; asked again after each that noticed nothing."""
+    """Yield the tests to run, one process at a time, as long as no test notices the mutant."""
     slowest = budget / 10
     for part in tests.of(mutant, record.get("met" if rest else "tried", {})):
         if rest:
@@ -178,7 +179,7 @@ def _job(mutant: Mutant, record: dict[str, Any], tests: Tests, rest: bool, budge
 
 
 class _Worker:
-    """One copy of the sources, and the mutant that is in it."""
+    """A copy of the sources, and the mutant in it."""
 
     def __init__(self, tree: Path, sources: str, patience: float) -> None:
         self._tree, self._sources, self._patience = tree, sources, patience
@@ -203,7 +204,7 @@ class _Worker:
         return True
 
     def ended(self) -> dict[str, Any] | None:
-        """The record, None while it works."""
+        """Return the record, or None while the tests are running."""
         if self._running is not None:
             ended = self._running.ended()
             if ended is None:
@@ -220,13 +221,13 @@ class _Worker:
         self._file.write_bytes(self._before)
         os.utime(self._file, ns=(self._times.st_atime_ns, self._times.st_mtime_ns))
         if ended.failed is None:
-            # A quick look has tried some tests of each file, not all.
+            # A run with --no-rest has tried some tests of each file, but not all.
             return {**self.record, "status": SURVIVED, "tried": self.tests.hashes, "met": self._met}
         return {**self.record, "status": TIMEOUT if ended.late else KILLED, "by": ended.failed}
 
 
 def _grown(root: Path, commit: str, tree: Path, tests: str) -> None:
-    """The files of ``commit`` in ``tree``, with the tests as they are now, and what was compiled."""
+    """Extract the files of ``commit`` into ``tree``, with the current tests and the compiled modules."""
     shutil.rmtree(tree, ignore_errors=True)
     archive = subprocess.run(["git", "archive", commit], cwd=root, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=BytesIO(archive)) as files:
@@ -238,7 +239,7 @@ def _grown(root: Path, commit: str, tree: Path, tests: str) -> None:
 
 
 def _files(tree: Path, tests: str, sources: str) -> list[str]:
-    """The files of tests that are about the prover, as the name of its folder or of its package tells; not our own."""
+    """Return the test files on the prover, by the name of their folder or of the package in them, without our own."""
     package = sources.replace("/", ".")
     found = []
     for path in sorted((tree / tests).rglob("test_*.py")):
@@ -278,7 +279,7 @@ def main(
     patience: float,
     explained: Path,
 ) -> None:
-    """Mutants of the prover's own code against its fast tests."""
+    """Test the fast tests of the prover with mutants of the prover's own code."""
     root, output = root.resolve(), output.resolve()
     work = output.with_suffix("")
     work.mkdir(parents=True, exist_ok=True)
@@ -320,7 +321,7 @@ def main(
 
 
 def _open(key: str, records: dict[str, dict[str, Any]], tests: Tests, rest: bool, reasons: dict[str, str]) -> bool:
-    """Whether there is a question left about a mutant."""
+    """Return whether a mutant still needs tests to be run."""
     record = records.get(key)
     if record is None:
         return True

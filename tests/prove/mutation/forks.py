@@ -1,6 +1,6 @@
-"""Tests run in forked processes that have Python's and others' packages loaded, each in a tree of its own.
+"""Run tests in forked processes, each in its own tree, with third-party packages already loaded.
 
-A process ends at the first test that fails, or that takes far longer than it should.
+A process ends at the first test that fails or that takes far longer than it should.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ import pytest
 
 __all__ = ["Ended", "Running", "preload", "scratch_of", "started"]
 
-#: What tests of the prover import, and nothing of ours; what is not there is left out.
+#: Third-party packages that tests of the prover import; missing ones are skipped.
 _HEAVY = (
     *("numpy", "click", "pyslang", "bitwuzla", "pysat.solvers", "hypothesis", "hypothesis.strategies", "rich.console"),
     *("rich.table", "jinja2", "msgspec", "filelock", "platformdirs", "psutil", "sqlite3", "multiprocessing.pool"),
     *("concurrent.futures.process", "xml.etree.ElementTree", "junitparser", "cocotb"),
 )
-#: A test may take so many times as long as it did, and some seconds more.
+#: A test may take this many times its measured duration, plus some seconds.
 _TIMES = 8
-#: Seconds in which a process must get to its first test, and to its end after the last.
+#: The seconds that a process may take to reach its first test, and to end after the last.
 _BETWEEN = 120
 _MEMORY = 8 << 30
-#: What of the cache no mutant of the prover can spoil.
+#: The parts of the cache that no mutant of the prover can corrupt.
 _BUILT = ("builds", "runtime")
 
 
 class Ended(NamedTuple):
-    """``failed``: the first test that failed, None if all passed. ``late``: it took too long."""
+    """The result of a process; ``failed``: the first failed test, None if all passed; ``late``: it took too long."""
 
     failed: str | None
     late: bool
@@ -46,19 +46,19 @@ class Ended(NamedTuple):
 
 
 class Running:
-    """A process at work in ``tree``."""
+    """A process that runs tests in ``tree``."""
 
     def __init__(self, tree: Path, pid: int, said: Path) -> None:
         self.tree = tree
         self._pid, self._said, self._start = pid, said, time.monotonic()
 
     def ended(self) -> Ended | None:
-        """How it ended, None if it has not."""
+        """Return the result, or None while the process runs."""
         pid, status = os.waitpid(self._pid, os.WNOHANG)
         if not pid:
             return None
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._pid, signal.SIGKILL)  # what it started
+            os.killpg(self._pid, signal.SIGKILL)  # end the processes that it started
         seconds = time.monotonic() - self._start
         lines = self._said.read_text().splitlines() if self._said.exists() else []
         begun = [line.removeprefix("begins ") for line in lines if line.startswith("begins ")]
@@ -74,7 +74,7 @@ class Running:
 
 
 class _Watch:
-    """Says which test begins and which failed; a test that takes too long ends the process."""
+    """A pytest plugin that records which tests begin and fail; a test that takes too long ends the process."""
 
     def __init__(self, seconds: Mapping[str, float], patience: float, said: Path) -> None:
         self._seconds, self._patience, self._said = seconds, patience, said
@@ -101,7 +101,7 @@ class _Watch:
 
 
 def preload() -> None:
-    """Load what need not be loaded for every mutant again."""
+    """Load packages once, so that they need not be loaded again for each mutant."""
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     for name in _HEAVY:
         try:
@@ -111,7 +111,7 @@ def preload() -> None:
 
 
 def scratch_of(tree: Path) -> Path:
-    """Where the tests in ``tree`` keep what they keep."""
+    """Return the folder for temporary files of the tests in ``tree``."""
     scratch = tree.with_name(f"{tree.name}-scratch")
     for folder in ("cache", "tmp"):
         (scratch / folder).mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def scratch_of(tree: Path) -> Path:
 
 
 def _clean(scratch: Path) -> None:
-    """Leave what simulators have built, and nothing that a mutant has proved."""
+    """Delete all temporary files except those that simulators have built, so that no mutant's proof remains."""
     shutil.rmtree(scratch / "tmp", ignore_errors=True)
     (scratch / "tmp").mkdir(exist_ok=True)
     for entry in (scratch / "cache").iterdir():
@@ -128,7 +128,10 @@ def _clean(scratch: Path) -> None:
 
 
 def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], patience: float) -> Running:
-    """Run ``tests`` in ``tree``. ``seconds``: what they took; ``patience``: how much more they may take, at least."""
+    """Run ``tests`` in ``tree``.
+
+    ``seconds``: their measured durations. ``patience``: the least additional time that each may take.
+    """
     scratch = scratch_of(tree)
     said = scratch / "said"
     said.unlink(missing_ok=True)
@@ -140,7 +143,7 @@ def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], pati
     try:
         os.setsid()
         code = _run(tree, tests, _Watch(seconds, patience, said))
-    except BaseException:  # also SystemExit: whatever it is, a failure
+    except BaseException:  # also SystemExit: anything else is a failure
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -174,6 +177,6 @@ def _run(tree: Path, tests: Sequence[str], watch: _Watch) -> int:
 
 
 def _own_paths() -> set[str]:
-    """Where this file was found, which is no place for the tests to find theirs."""
+    """Return the paths to this package, from which the tests must not import."""
     own = str(Path(__file__).parents[2])
     return {own, os.path.relpath(own), ""}

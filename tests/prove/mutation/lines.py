@@ -1,8 +1,8 @@
-"""A plugin of pytest, ``-p prove.mutation.lines``: which tests execute which lines of the prover, and for how long.
+"""A pytest plugin (``-p prove.mutation.lines``) that records the lines of the prover that each test executes.
 
-``MUTATION_MAP`` is the file to write, ``MUTATION_SOURCES`` the folder of sources to watch. Only tests that pass count.
-What another process executes is not seen, nor what a fixture that tests share does for the second of them; so whatever
-these tests do not notice has to meet all others.
+It also records the durations. ``MUTATION_MAP`` is the file to write, ``MUTATION_SOURCES`` the folder of the sources.
+Only tests that pass count. Lines that another process executes are not recorded, nor those that a shared fixture
+executes for later tests; so a mutant that the recorded tests do not notice must be run against all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 
 __all__ = ["IMPORTED"]
 
-#: The lines that are executed while modules are imported stand under this test.
+#: The name under which lines that are executed during import are recorded.
 IMPORTED = ""
 
 _sources = Path(os.environ["MUTATION_SOURCES"])
@@ -29,7 +29,7 @@ _recorder.start()  # before any module of ours is imported
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
-    """What a file of tests executes by itself, tables of terms for example, stands under its own name."""
+    """Record the lines that a test file executes during import, such as tables of terms, under the file's name."""
     _recorder.switch_context(collector.nodeid if isinstance(collector, pytest.Module) else IMPORTED)
     try:
         return (yield)

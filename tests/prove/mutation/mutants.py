@@ -1,7 +1,7 @@
-"""Mutants of the prover's own code, by the operators of cosmic-ray: one place, one change.
+"""Make mutants of the prover's own code with the operators of cosmic-ray, each with one change at one place.
 
-A mutant is named by its module, the function that it lies in, and the lines before and after, so its name outlives
-edits elsewhere. Annotations are left alone: nothing evaluates them.
+A mutant is named by its module, its function, and the old and new lines, so that edits elsewhere do not change the
+name. Annotations are not mutated, since nothing evaluates them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from cosmic_ray.operators.provider import OperatorProvider
 
 __all__ = ["MODULES", "Mutant", "modules_of", "mutants_of", "sample"]
 
-#: What decides whether a proof is right: readers, registers, control, what is claimed and compared. Folders end in /.
+#: The modules that decide whether a proof is right: readers, registers, control, claims, comparisons. Folders end in
+#: /.
 MODULES = (
     "slang/",
     "yosys/",
@@ -32,7 +33,7 @@ MODULES = (
     "solving/discharge.py",
 )
 
-#: These need a name that nobody gave them.
+#: Operators that need the name of a variable as argument.
 _UNNAMED = {"VariableReplacer", "VariableInserter"}
 
 _PROVIDER = OperatorProvider()
@@ -40,7 +41,7 @@ _OPERATORS = {name: _PROVIDER[name]() for name in _PROVIDER if name not in _UNNA
 
 
 class Mutant(NamedTuple):
-    """``lines``: the first and the last of the statement; ``text``: the whole module with the change."""
+    """A mutant; ``lines``: the first and the last line of the statement; ``text``: the whole module with the change."""
 
     module: str
     function: str
@@ -52,7 +53,7 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from all others, whatever is edited elsewhere."""
+        """Return the key of the mutant, which does not depend on edits elsewhere."""
         return f"{self.module}: {self.function}: {self.old!r} -> {self.new!r}"
 
 
@@ -64,13 +65,13 @@ class _Place(NamedTuple):
 
 
 def modules_of(folder: Path) -> list[str]:
-    """The modules below ``folder``, the prover, that are mutated."""
+    """Return the modules below ``folder``, the prover, that are mutated."""
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
     return sorted(name for name in found if any(name == m or (m.endswith("/") and name.startswith(m)) for m in MODULES))
 
 
 def sample(folder: Path, count: int, seed: int) -> list[Mutant]:
-    """``count`` different mutants: a place in the sources, then one of the changes that can be made there."""
+    """Return ``count`` different mutants: for each, a random place in the sources and a random change there."""
     rng = random.Random(seed)
     sources = {name: (folder / name).read_text() for name in modules_of(folder)}
     places = [(name, changes) for name, source in sources.items() for changes in _places(source)]
@@ -95,7 +96,7 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
 
 
 def _places(source: str) -> list[list[_Place]]:
-    """The changes that can be made, together where they change the same characters."""
+    """Return the possible changes, grouped by the characters that they change."""
     left_alone = list(_left_alone(ast.parse(source)))
     seen = dict.fromkeys(_OPERATORS, 0)
     places: dict[tuple[tuple[int, int], tuple[int, int]], list[_Place]] = {}
@@ -111,7 +112,7 @@ def _places(source: str) -> list[list[_Place]]:
 
 
 def _left_alone(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations, and types by other names, begin and end."""
+    """Yield the start and the end of annotations and of type aliases."""
     for node in ast.walk(tree):
         found: list[ast.AST | None] = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Assign) and node in tree.body and isinstance(node.value, (ast.Subscript, ast.BinOp)):
@@ -122,7 +123,7 @@ def _left_alone(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, 
 
 
 def _mutant(module: str, source: str, place: _Place) -> Mutant | None:
-    """The mutant, None if it is no Python or the same."""
+    """Return the mutant, or None if it is not valid Python or equal to the original."""
     text = MutationVisitor.mutate_code(source, _OPERATORS[place.operator], place.occurrence)
     if text is None:
         return None
@@ -146,10 +147,10 @@ def _joined(lines: Iterable[str]) -> str:
 
 
 def _around(tree: ast.Module, line: int) -> tuple[str, tuple[int, int]]:
-    """The path of the function or class at ``line``, and the lines of the statement there, of a block its head."""
+    """Return the path of the function or class at ``line``, and the lines of its statement, or of a block's head."""
     path: list[str] = []
     lines = line, line
-    for node in ast.walk(tree):  # what lies around something comes before it
+    for node in ast.walk(tree):  # outer nodes come before inner ones
         if not isinstance(node, (ast.stmt, ast.ExceptHandler)):
             continue
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])

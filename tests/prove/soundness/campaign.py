@@ -1,8 +1,9 @@
-"""``python -m prove.soundness.campaign``: thousands of mutants, proved one by one and held to simulators.
+"""Prove thousands of mutants one by one, and compare the answers with simulators.
 
-A mutant that is refuted must go wrong on its witness in Icarus. One that is proved equal must never be told apart in
-Verilator, on corners and 100,000 random vectors; some get a million. Whatever breaks this rule is an exception: a bug
-of the prover. Results are written as they come, and a campaign that was broken off goes on where it was.
+Run it as ``python -m prove.soundness.campaign``. A mutant that is refuted must be wrong on its witness in Icarus. A
+mutant that is proved equal must never differ in Verilator, on corner values and 100,000 random vectors; some get a
+million. A violation of this rule is an exception: a bug of the prover. Results are written as they are found, and an
+interrupted campaign resumes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MANY = 1_000_000
 
 
 class Campaign:
-    """The records of all mutants so far, by what they are; ``path`` keeps them."""
+    """The records of all mutants so far, by their keys; ``path`` is the file that stores them."""
 
     def __init__(self, path: Path, question: dict[str, Any]) -> None:
         self._path, self._question = path, question
@@ -43,7 +44,7 @@ class Campaign:
                 self.records = found["mutants"]
 
     def keep(self) -> None:
-        """Write all that is known."""
+        """Write all records."""
         tree = {
             "question": self._question,
             "exceptions": exceptions(self.records),
@@ -54,12 +55,12 @@ class Campaign:
 
 
 def key_of(name: str, mutant: Mutant) -> str:
-    """What tells a mutant from all others."""
+    """Return the key of a mutant, which distinguishes it from all others."""
     return f"{name}: {mutant.kind}, {mutant.file} at {mutant.offset}: {mutant.old!r} -> {mutant.new!r}"
 
 
 def exceptions(records: dict[str, dict[str, Any]]) -> list[str]:
-    """The mutants of which prover and simulators do not agree, or the prover knows nothing."""
+    """Return the mutants on which prover and simulators disagree, or which the prover could not decide."""
     return [key for key, record in records.items() if _exception(record)]
 
 
@@ -67,12 +68,12 @@ def _exception(record: dict[str, Any]) -> bool:
     if record["status"] == REFUTED:
         return record["confirmed"] is not True
     if record["status"] == EQUIVALENT:
-        return record.get("told_apart") is not False  # nobody has simulated it yet, or somebody has seen it differ
+        return record.get("told_apart") is not False  # it was not simulated yet, or differed
     return record["status"] != REFUSED
 
 
 def table(records: dict[str, dict[str, Any]]) -> list[str]:
-    """The numbers of all programs and kinds, as Markdown."""
+    """Return the numbers of all programs and kinds, as Markdown."""
     header = ["", "mutants", "refuted, confirmed by Icarus", "proved equal", "never told apart", "by a million vectors"]
     lines = [header, ["---", *["---:"] * (len(header) - 1)]]
     for column in ("program", "kind"):
@@ -104,7 +105,7 @@ def _prove(campaign: Campaign, chosen: dict[str, list[Mutant]], seed: int, jobs:
         new = [mutant for mutant in mutants if key_of(name, mutant) not in campaign.records]
         work += [(name, new[n : n + _PROVED_TOGETHER], seed) for n in range(0, len(new), _PROVED_TOGETHER)]
     done = len(campaign.records)
-    # A process of its own for each batch: terms are never forgotten.
+    # Each batch has its own process, since terms are never freed.
     with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as workers:
         for name, mutants, records in workers.imap_unordered(_proved, work):
             campaign.records |= {key_of(name, m): record for m, record in zip(mutants, records, strict=True)}
@@ -115,7 +116,7 @@ def _prove(campaign: Campaign, chosen: dict[str, list[Mutant]], seed: int, jobs:
 
 
 def _simulate(campaign: Campaign, subjects: dict[str, Subject], keys: set[str], vectors: int, seed: int) -> None:
-    """Those of ``keys`` that were not simulated on at least so many vectors."""
+    """Simulate those of ``keys`` that were not yet simulated on at least ``vectors`` vectors."""
     for name, one in subjects.items():
         waiting = [
             (key, record)
@@ -146,7 +147,7 @@ def _batches(items: list[Any], size: int) -> Iterator[list[Any]]:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--jobs", default=1, show_default=True)
 def main(output: Path, count: int, names: tuple[str, ...], vectors: int, many: int, seed: int, jobs: int) -> None:
-    """Mutants of RTL against the prover, and the prover against simulators."""
+    """Test the prover with mutants of RTL, and compare its answers with simulators."""
     if shutil.which("iverilog") is None:
         raise click.ClickException("Icarus is needed; run make setup-test")
     output.parent.mkdir(parents=True, exist_ok=True)

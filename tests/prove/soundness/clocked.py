@@ -1,9 +1,10 @@
-"""``python -m prove.soundness.clocked``: random clocked designs, proved one by one and held to both simulators.
+"""Prove random clocked designs one by one, and compare the answers with both simulators.
 
-A design that is proved must never be told from its program by Icarus or Verilator, at the latency that was proved,
-over thousands of edges with resets, stalls and bubbles wherever its pins permit them. One that is refuted must go wrong
-in Icarus where the prover says. It may refuse a design: these are counted, with what simulators say of them. Results
-are kept as they come, and a campaign that was broken off goes on.
+Run it as ``python -m prove.soundness.clocked``. A design that is proved must never differ from its program in Icarus
+or Verilator, at the latency that was proved, over thousands of edges with resets, stalls and bubbles wherever its
+pins permit them. A design that is refuted must be wrong in Icarus where the prover says so. Designs may be refused;
+they are counted, with the results of the simulators. Results are stored as they are found, and an interrupted
+campaign resumes.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = ["PROGRAMS", "PROVED", "REFUTED", "Record", "answer", "exceptions", "j
 
 Record = dict[str, Any]
 
-#: What the prover says of a design. Refused: it says why; crashed: it does not.
+#: The prover's answers. Refused: with a message; crashed: with a traceback.
 PROVED, REFUTED, UNKNOWN, REFUSED, CRASHED = "proved", "refuted", "unknown", "refused", "crashed"
 _STATUS = {Verdict.PASS: PROVED, Verdict.RTL_MISMATCH: REFUTED, Verdict.UNKNOWN: UNKNOWN}
 
@@ -59,14 +60,14 @@ def _read(design: ClockedDesign, front_end: str, folder: Path) -> Netlist:
         path.write_text(design.files[path.name])
     if front_end == "slang":
         return slang.elaborate(paths, design.name, {})
-    slang.refuse_misread(paths, design.name, {})  # as the command does where Yosys reads alone
+    slang.refuse_misread(paths, design.name, {})  # as the command does if Yosys is the only front end
     form = elaborated(paths, design.name, [], folder / "yosys", _LIMITS)
     slang.refuse_events(paths, design.name, {})
     return yosys.elaborate(form, design.name)
 
 
 def answer(design: ClockedDesign, program: Program, front_end: str, folder: Path) -> tuple[Record, Proof | None]:
-    """What the prover says of a design, in words and as it is."""
+    """Return the prover's answer on a design: its record, and the proof if there is one."""
     sys.setrecursionlimit(_DEPTH)
     said = replace(design.clocking, latency=None) if design.told else None
     start = time.process_time()
@@ -85,7 +86,7 @@ def answer(design: ClockedDesign, program: Program, front_end: str, folder: Path
 
 
 def proved_stream(design: ClockedDesign, proof: Proof) -> Stream:
-    """A proved design, with what the proof says of its pins."""
+    """Return a proved design as a stream, with the pins and the latency that the proof found."""
     pins = design.clocking
     latency = proof.timing.latency if proof.timing else 0
     if design.told:
@@ -100,7 +101,7 @@ def proved_stream(design: ClockedDesign, proof: Proof) -> Stream:
 
 
 def meant_stream(design: ClockedDesign) -> Stream:
-    """A design with what it is meant to do."""
+    """Return a design as a stream, with its intended pins and latency."""
     return Stream(design.name, design.files, design.task, design.clocking, {})
 
 
@@ -115,7 +116,10 @@ def judge(
     seed: int = 0,
     others: Sequence[str] | None = None,
 ) -> dict[str, Record]:
-    """What becomes of each design, by name. ``others``: simulators of those that are not proved, if not all."""
+    """Return the record of each design, by name.
+
+    ``others``: the simulators for designs that are not proved; by default all of ``simulators``.
+    """
     records: dict[str, Record] = {}
     streams: dict[bool, dict[str, Stream]] = {True: {}, False: {}}
     witnesses = []
@@ -144,7 +148,7 @@ def judge(
 
 
 def exceptions(records: Mapping[str, Record]) -> list[str]:
-    """The designs of which the prover says what simulators do not, or over which it broke down."""
+    """Return the designs on which the prover and the simulators disagree, or on which the prover crashed."""
     return [f"{name}: {said}" for name, record in records.items() if (said := _exception(record))]
 
 
@@ -157,12 +161,12 @@ def _exception(record: Record) -> str:
 
 
 def _right(record: Record) -> bool:
-    """Whether every simulator that ran found nothing, and one did."""
+    """Return whether at least one simulator ran the design, and none found an error."""
     return bool(record["ran"]) and not record["wrong"]
 
 
 def table(records: Mapping[str, Record]) -> list[str]:
-    """How many designs, right and wrong, met which answer."""
+    """Return the number of right and wrong designs for each answer, as Markdown."""
     lines = ["| answer | right in simulation | wrong in simulation | in no simulator |", "| --- | ---: | ---: | ---: |"]
     every = [*records.values()]
     for status in (PROVED, REFUTED, UNKNOWN, REFUSED):
@@ -173,7 +177,7 @@ def table(records: Mapping[str, Record]) -> list[str]:
 
 
 def reasons(records: Mapping[str, Record], right: bool) -> Counter[str]:
-    """Why designs were not decided, names and places left out."""
+    """Count the reasons why designs were not decided, without names and places."""
     found: Counter[str] = Counter()
     for record in records.values():
         if record["status"] in (UNKNOWN, REFUSED) and _right(record) == right:
@@ -198,7 +202,7 @@ def _judged(job: tuple[int, int, int, str, tuple[str, ...]]) -> dict[str, Record
 @click.option("--yosys-every", default=5, show_default=True, help="Of so many simulations one is read by Yosys.")
 @click.option("--jobs", default=1, show_default=True)
 def main(output: Path, count: int, first: int, cycles: int, together: int, yosys_every: int, jobs: int) -> None:
-    """Random clocked designs against the prover."""
+    """Test the prover with random clocked designs."""
     output.parent.mkdir(parents=True, exist_ok=True)
     records: dict[str, Record] = json.loads(output.read_text())["designs"] if output.is_file() else {}
     work = []

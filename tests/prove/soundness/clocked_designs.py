@@ -1,8 +1,8 @@
-"""Random clocked designs: small programs as pipelines, in every way that people write registers, right or wrong.
+"""Generate random clocked designs: small programs as pipelines, with registers in many styles, right or wrong.
 
-A design is a task in steps, cut into stages by registers. Registers are written in one of many styles
-(``register_styles``); what a path holds besides may depend on start-up, stalls, bubbles or counters (``decorations``).
-About half of them get a mistake. Whether a design is right after all is for simulators to say, not for this.
+A design is a task in steps, divided into stages by registers. Registers are written in one of many styles
+(``register_styles``); a path may also depend on start-up, stalls, bubbles or counters (``decorations``). About half
+of the designs get a mistake. Whether a design is right after all is decided by simulators, not here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ __all__ = ["MISTAKES", "ClockedDesign", "random_clocked_design"]
 
 @dataclass(frozen=True)
 class ClockedDesign:
-    """``files``: its texts; all modules begin with ``name``. ``task``: the name of the program that it computes.
+    """A clocked design.
 
-    ``clocking``: its pins and the latency that it is meant to have. ``told``: the prover is told of the pins.
-    ``features``: what it is made of. ``mistake``: what was done to it that may be wrong; "" if nothing.
+    ``files``: its texts; the names of all modules begin with ``name``. ``task``: the name of the program that it
+    computes. ``clocking``: its pins and its intended latency. ``told``: whether the prover is given the pins.
+    ``features``: the parts that it is made of. ``mistake``: the change that may make it wrong; "" if there is none.
     """
 
     name: str
@@ -40,7 +41,11 @@ class ClockedDesign:
 
 @dataclass
 class Plan:
-    """A design under way. ``base``: the age at which each value is computed. ``instead``: other names of values."""
+    """A design that is being built.
+
+    ``base``: the age, in clock edges, at which each value is computed. ``instead``: the signals that replace values,
+    by name and age.
+    """
 
     rng: random.Random
     name: str
@@ -53,7 +58,7 @@ class Plan:
     registers: dict[tuple[str, int], Register] = field(default_factory=dict)
     controls: dict[tuple[str, int], Control] = field(default_factory=dict)
     instead: dict[tuple[str, int], str] = field(default_factory=dict)
-    #: Of one reader the age that it takes instead of the right one.
+    #: By value and reader: the age that the reader takes instead of the right one.
     skewed: dict[tuple[str, str], int] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     features: set[str] = field(default_factory=set)
@@ -62,22 +67,22 @@ class Plan:
 
     @property
     def reset(self) -> str:
-        """The condition that the reset is active."""
+        """Return the condition under which the reset is active."""
         pins = self.clocking
         return "1'b0" if not pins.reset else f"!{pins.reset}" if pins.reset_low else pins.reset
 
     def at(self, name: str, age: int, reader: str = "") -> str:
-        """The signal of a value ``age`` edges old, as ``reader`` sees it."""
+        """Return the signal of a value that is ``age`` edges old, as ``reader`` reads it."""
         age = self.skewed.get((name, reader), age)
         return self.instead.get((name, age), f"{name}_{age}")
 
     def width(self, name: str) -> int:
-        """Bits of a value; those of the line of valid bits have one."""
+        """Return the width of a value; valid bits have one bit."""
         return self.steps[name].width if name in self.steps else 1
 
 
 def random_clocked_design(seed: int) -> ClockedDesign:
-    """The design of ``seed``: the same each time."""
+    """Return the design of ``seed``, which is always the same."""
     rng = random.Random(seed)
     title = rng.choice([*TASKS])
     reset_kind = rng.choice(("none", "sync", "sync", "async"))
@@ -124,7 +129,7 @@ def _choose_ages(plan: Plan) -> None:
 
 
 def _choose_registers(plan: Plan) -> None:
-    """A register for every edge that a value must wait."""
+    """Plan one register for each edge that a value must wait."""
     last = dict.fromkeys(plan.task.outputs, plan.latency)
     for step in reversed(plan.task.steps):
         for name in step.reads:
@@ -209,7 +214,7 @@ def _wrong_step(plan: Plan) -> None:
 
 
 def _skew(plan: Plan) -> None:
-    """A reader takes a value of another age."""
+    """Let a reader take a value of another age."""
     readers = [(name, step.name, plan.base[step.name]) for step in plan.task.steps for name in step.reads]
     readers += [(name, "out", plan.latency) for name in plan.task.outputs]
     readers += [(name, f"{name} {age}", age - 1) for name, age in _data(plan)]
@@ -245,7 +250,7 @@ def _other_edge(plan: Plan, control: Control) -> Control:
 
 
 def _stale_bit(plan: Plan) -> None:
-    """One bit of a register waits for a pin that the others do not wait for, or does not wait with them."""
+    """Let one bit of a register ignore a pin that the others obey, or obey one that they ignore."""
     key = plan.rng.choice(_data(plan) or [("", 0)])
     if key[0]:
         plan.controls[key] = plan.controls[key]._replace(stale=plan.rng.randrange(plan.registers[key].width))
@@ -284,7 +289,7 @@ def _always(plan: Plan) -> bool:
     return True
 
 
-#: Where it fits, and what it does. Some turn out to be harmless.
+#: For each mistake: whether it is applicable, and the function that makes it. Some turn out to be harmless.
 MISTAKES: dict[str, tuple[Callable[[Plan], bool], Callable[[Plan], None]]] = {
     "a wrong step": (_always, _wrong_step),
     "another age": (_always, _skew),
@@ -307,5 +312,5 @@ MISTAKES: dict[str, tuple[Callable[[Plan], bool], Callable[[Plan], None]]] = {
     "state": (_always, lambda plan: None),
 }  # fmt: skip
 
-#: Those that change what registers there are.
+#: Mistakes that change which registers there are.
 _BEFORE = ("a wrong step",)

@@ -1,4 +1,4 @@
-"""Refutations of clocked designs, each shown to Icarus: is it wrong there where the prover says so?"""
+"""Replay each refutation of a clocked design in Icarus, to confirm that the design is wrong as the prover says."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from dais_verif.toolchain.tools import icarus
 __all__ = ["Trace", "confirmed", "trace_of"]
 
 _SECONDS = 300
-#: Edges beyond the latency for which a vector is held: what control needs to come to rest.
+#: Edges beyond the latency for which a vector is held, so that control settles.
 _MORE = 8
 
 
 class Trace(NamedTuple):
-    """Pins by name before each edge, all that are not named being 0; before the last, ``pin`` is not ``due``."""
+    """A run that shows an error: the pins before each edge; before the last edge, ``pin`` is not ``due``.
+
+    Pins that are not named are 0.
+    """
 
     steps: tuple[dict[str, int], ...]
     pin: str
@@ -37,7 +40,7 @@ class Trace(NamedTuple):
 
 
 def trace_of(program: Program, proof: Proof, clocking: Clocking, told: bool) -> Trace:
-    """What shows that a design is wrong, by a ``proof`` that refuted it: a vector that is held, or a run of pins."""
+    """Return the run that shows the error of a design that ``proof`` refuted: one vector held, or a trace of pins."""
     clock = proof.timing.clock if proof.timing else clocking.clock
     if proof.counterexample is None:
         assert proof.handshake is not None and clocking.valid_out is not None
@@ -57,7 +60,7 @@ def trace_of(program: Program, proof: Proof, clocking: Clocking, told: bool) -> 
 
 
 def confirmed(designs: Sequence[tuple[str, Mapping[str, str], Program, Trace]], folder: Path) -> list[bool | None]:
-    """Whether each design, of so many files, does in Icarus what its trace says. None: Icarus cannot build it."""
+    """Return whether each design has the error of its trace in Icarus, or None if Icarus cannot build the design."""
     folder.mkdir(parents=True, exist_ok=True)
     lines, sources = ["module dais_witnesses;"], []
     for n, (top, files, program, trace) in enumerate(designs):
@@ -83,7 +86,7 @@ def confirmed(designs: Sequence[tuple[str, Mapping[str, str], Program, Trace]], 
     command = [str(tools.iverilog), "-g2012", "-s", "dais_witnesses", "-o", "bench.vvp", *sources, "witnesses.sv"]
     for arguments in (command, [str(tools.vvp), "-n", "bench.vvp"]):
         done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=_SECONDS)
-        if done.returncode != 0 and len(designs) > 1:  # one of them is no Verilog to Icarus
+        if done.returncode != 0 and len(designs) > 1:  # Icarus does not accept one of them
             middle = len(designs) // 2
             halves = (designs[:middle], folder / "a"), (designs[middle:], folder / "b")
             return [answer for some, where in halves for answer in confirmed(some, where)]

@@ -1,6 +1,7 @@
-"""What a path of a clocked design depends on besides its data: start-up, stalls, bubbles, resets, counters, history.
+"""Make paths of a clocked design depend on more than data: start-up, stalls, bubbles, resets, counters, history.
 
-Each changes a value of some age, most often only at edges that a short test does not see; some never change it.
+Each decoration changes a value of some age, mostly only at edges that a short test does not reach; some never change
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ __all__ = ["DECORATIONS"]
 
 
 def _place(plan: Plan, register: bool = False) -> tuple[str, int]:
-    """A value behind at least one register, or any."""
+    """Return a value that is registered at least once, or any value."""
     keys = [key for key in plan.registers if key[0] != "valid"]
     if not register:
         keys += [(name, age) for name, age in plan.base.items() if name != "valid"]
@@ -23,7 +24,7 @@ def _place(plan: Plan, register: bool = False) -> tuple[str, int]:
 
 
 def _dress(plan: Plan, key: tuple[str, int], text: str) -> None:
-    """Whoever reads a value reads ``text`` instead, in which ``{x}`` is the value."""
+    """Make all readers of a value read ``text`` instead, in which ``{x}`` is the value."""
     name, age = key
     sign, width = "signed " * plan.steps[name].signed, plan.width(name)
     made = f"{name}_{age}_{len(plan.lines)}"
@@ -32,7 +33,7 @@ def _dress(plan: Plan, key: tuple[str, int], text: str) -> None:
 
 
 def _block(plan: Plan, resets: str, body: str, *, may_reset: bool = True, enabled: bool | None = None) -> None:
-    """A clocked block of its own: ``body``, with the reset of the design or without, enabled or not."""
+    """Add a clocked block with ``body``, with or without the reset of the design and the enable."""
     rng, pins = plan.rng, plan.clocking
     enabled = rng.random() < 0.5 if enabled is None else enabled
     if pins.enable and enabled:
@@ -46,7 +47,7 @@ def _block(plan: Plan, resets: str, body: str, *, may_reset: bool = True, enable
 
 
 def _flag(plan: Plan) -> None:
-    """A flag that is 0 in the reset and 1 some edges after it; before, the value is another one."""
+    """Change a value until a flag is 1; the reset sets the flag to 0, and it is 1 some edges later."""
     depth, key = plan.rng.randint(1, 3), _place(plan)
     bits = f"ok{len(plan.lines)}"
     initial = plan.rng.choice(("", "", " = 0"))
@@ -57,7 +58,7 @@ def _flag(plan: Plan) -> None:
 
 
 def _passed_reset(plan: Plan) -> None:
-    """The reset in a register, which holds the value back."""
+    """Make a value 0 while a registered copy of the reset is active."""
     depth, key = plan.rng.randint(1, 3), _place(plan)
     bits = f"late{len(plan.lines)}"
     plan.lines.append(f"  reg [{depth}:1] {bits};")
@@ -67,7 +68,7 @@ def _passed_reset(plan: Plan) -> None:
 
 
 def _saturating(plan: Plan) -> None:
-    """A counter that stops at its end; until then the value is another one."""
+    """Change a value until a saturating counter reaches its end."""
     width, key = plan.rng.choice((2, 3, 5, 8)), _place(plan)
     count = f"count{len(plan.lines)}"
     plan.lines.append(f"  reg [{width - 1}:0] {count} = 0;")
@@ -76,7 +77,7 @@ def _saturating(plan: Plan) -> None:
 
 
 def _after_many(plan: Plan) -> None:
-    """Once in many edges the value is another one; or never, since the counter does not go so far."""
+    """Change a value once in many edges, or never, if the counter does not get that far."""
     width, key = plan.rng.choice((7, 9, 11)), _place(plan)
     count = f"count{len(plan.lines)}"
     plan.lines.append(f"  reg [{width - 1}:0] {count} = 0;")
@@ -86,7 +87,7 @@ def _after_many(plan: Plan) -> None:
 
 
 def _stalled(plan: Plan) -> None:
-    """Another value right after a stall, or only after two."""
+    """Change a value right after a stall, or only after two."""
     was, key = f"was{len(plan.lines)}", _place(plan)
     plan.lines.append(f"  reg [1:0] {was} = 3;")
     _block(plan, f"{was} <= 3;", f"{was} <= {{{was}[0], en}};", enabled=False)
@@ -95,14 +96,14 @@ def _stalled(plan: Plan) -> None:
 
 
 def _bubble(plan: Plan) -> None:
-    """Valid only, by the bit of its own stage or by another one's."""
+    """Change a value while the valid bit of its own stage, or of another one, is 0."""
     key = _place(plan)
     age = plan.rng.choice((key[1], key[1], plan.rng.randint(0, plan.latency)))
     _dress(plan, key, f"{plan.at('valid', min(age, plan.latency))} ? {{x}} : {plan.rng.choice(('0', '~{x}'))}")
 
 
 def _valid_history(plan: Plan) -> None:
-    """Another value where bubbles have some pattern."""
+    """Change a value where the valid bits have a certain pattern."""
     key = _place(plan)
     a, b = (plan.at("valid", plan.rng.randint(0, plan.latency)) for _ in range(2))
     when = plan.rng.choice((f"{a} && !{b}", f"!{a} && !{b}", f"{a} != {b}", f"{a} && !{a}"))
@@ -110,7 +111,7 @@ def _valid_history(plan: Plan) -> None:
 
 
 def _scrambled(plan: Plan) -> None:
-    """What goes into a register is inverted at every other edge, and what comes out again: state that is right."""
+    """Invert the source of a register at every other edge, and its output again: state that is correct."""
     if not plan.registers:
         return
     name, age = _place(plan, register=True)
@@ -125,7 +126,7 @@ def _scrambled(plan: Plan) -> None:
 
 
 def _ready(plan: Plan) -> None:
-    """An output that is no output of the program."""
+    """Add an output that does not belong to the program."""
     plan.ports.append("output ready")
     count = f"busy{len(plan.lines)}"
     plan.lines.append(f"  reg [2:0] {count} = 0;")
@@ -134,7 +135,7 @@ def _ready(plan: Plan) -> None:
 
 
 def _constant(plan: Plan) -> None:
-    """A register that takes in a constant, used beside data."""
+    """Combine a value with a register that loads a constant."""
     depth, key = plan.rng.randint(1, 2), _place(plan)
     name = f"k{len(plan.lines)}"
     plan.lines.append(f"  reg [3:0] {name}a, {name};")
@@ -148,7 +149,7 @@ def _constant(plan: Plan) -> None:
 
 
 def _mode(plan: Plan) -> None:
-    """A register that nothing writes, or that keeps what it has."""
+    """Make a value depend on a register that is never written, or that keeps its value."""
     name, key = f"mode{len(plan.lines)}", _place(plan)
     plan.lines.append(plan.rng.choice((f"  reg {name} = 0;", f"  reg {name}; initial {name} = 0;")))
     if plan.rng.random() < 0.6:
@@ -157,7 +158,7 @@ def _mode(plan: Plan) -> None:
 
 
 def _sticky(plan: Plan) -> None:
-    """A value once seen changes all that come after, until a reset."""
+    """Change all values after a certain value has occurred, until a reset."""
     name, key, watched = f"seen{len(plan.lines)}", _place(plan), _place(plan)
     plan.lines.append(f"  reg {name} = 0;")
     when = f"{plan.at(*watched)} == {plan.rng.randrange(1 << plan.width(watched[0]))}"
@@ -166,7 +167,7 @@ def _sticky(plan: Plan) -> None:
 
 
 def _before(plan: Plan) -> None:
-    """The vector before this one matters, if it has some value."""
+    """Change a value if the vector before has a certain value."""
     name, key = f"last{len(plan.lines)}", _place(plan)
     width = plan.width(key[0])
     plan.lines.append(f"  reg [{width - 1}:0] {name};")
@@ -176,13 +177,13 @@ def _before(plan: Plan) -> None:
 
 
 def _register(plan: Plan) -> tuple[str, int] | None:
-    """A register of data whose source is still what it is by the plan."""
+    """Return a register of data whose source is still the planned one."""
     keys = [key for key in plan.registers if key[0] != "valid" and not plan.registers[key].source]
     return plan.rng.choice(keys) if keys else None
 
 
 def _if_other(plan: Plan) -> None:
-    """A register takes in only what it does not hold."""
+    """Let a register load only values that differ from its own."""
     key = _register(plan)
     if key is not None and not plan.controls[key].gate:
         gate = f"({plan.at(key[0], key[1] - 1)} {plan.rng.choice(('!=', '!=='))} {plan.registers[key].name})"
@@ -190,9 +191,9 @@ def _if_other(plan: Plan) -> None:
 
 
 def _with_itself(plan: Plan) -> None:
-    """A register takes in what is made of what it holds, and is not changed by it.
+    """Let a register load an expression of its own value that does not change the result.
 
-    Without a reset its first value is X in Icarus, and stays so in what only cancels: that is refused.
+    Without a reset, its first value is X in Icarus and remains X in terms that only cancel; such designs are refused.
     """
     key = _register(plan)
     if key is not None:
@@ -204,7 +205,7 @@ def _with_itself(plan: Plan) -> None:
 
 
 def _other_gate(plan: Plan) -> None:
-    """A register waits for more than the valid bit of its stage, or for less."""
+    """Let a register wait for more or less than the valid bit of its stage."""
     key = _register(plan)
     if key is not None and not plan.controls[key].gate:
         own, other = plan.at("valid", key[1] - 1), plan.at("valid", plan.rng.randint(0, plan.latency))
@@ -213,7 +214,7 @@ def _other_gate(plan: Plan) -> None:
 
 
 def _late_enable(plan: Plan) -> None:
-    """A register waits for the enable of the edge before."""
+    """Let a register wait for the enable of the previous edge."""
     key, name = _register(plan), f"en{len(plan.lines)}"
     if key is not None:
         plan.lines.append(f"  reg {name} = 1; always @(posedge clk) {name} <= en;")
@@ -225,7 +226,7 @@ def _any(plan: Plan) -> bool:
     return True
 
 
-#: Where it fits, and what it does.
+#: For each decoration: whether it is applicable, and the function that adds it.
 DECORATIONS: dict[str, tuple[Callable[[Plan], bool], Callable[[Plan], None]]] = {
     "start-up flag": (_any, _flag),
     "reset passed on": (lambda plan: plan.clocking.reset is not None, _passed_reset),

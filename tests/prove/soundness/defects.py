@@ -1,8 +1,8 @@
-"""What a simulator is known to compute otherwise than IEEE 1800 says, each as a reading that makes the same mistake.
+"""Known deviations of simulators from IEEE 1800, each as a reading that makes the same mistake.
 
-An output that a simulator alone contradicts counts as its defect if a reading with the mistake, and nothing else
-changed, gives what that simulator gives, on every vector. ``EXAMPLE`` is the least that shows it; a test asks the
-simulator, so that a rule is taken out when there is a version without the mistake.
+An output that only one simulator contradicts counts as this simulator's defect if a reading with the mistake, and
+without any other change, gives the simulator's values on all vectors. ``EXAMPLE`` is the smallest expression that
+shows it; a test runs the simulator on it, so that the rule is removed once a version without the mistake exists.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _Rule = Callable[[Any, Any], Term]
 _CASTS = ("$signed", "$unsigned")
 _LEFT = (ast.BinaryOperator.LogicalShiftLeft, ast.BinaryOperator.ArithmeticShiftLeft)
 _SHIFTS = (*_LEFT, ast.BinaryOperator.LogicalShiftRight, ast.BinaryOperator.ArithmeticShiftRight)
-#: Readings of a module with at most so many places at which a simulator may err.
+#: The maximum number of possible places of a mistake of which combinations are tried.
 _MOST = 5
 
-#: Over inputs of ``modules.INPUTS``: where ``r`` ends in 3, 9 bits are to be shifted by 6, and are by 2.
+#: With the inputs of ``modules.INPUTS``: where ``r`` ends in 3, 9 bits should be shifted by 6, but are shifted by 2.
 EXAMPLE = "(q << r[1:0]) << r[1:0]"
 
 
 class Defect(NamedTuple):
-    """``readings``: yields contexts in which the reader makes the mistake, at some of the places where it can be."""
+    """A defect; ``readings`` yields contexts in which the reader makes the mistake at some of the possible places."""
 
     name: str
     simulator: str
@@ -40,7 +40,7 @@ class Defect(NamedTuple):
 
 
 def _way(e: Any) -> Any:
-    """Which way a shift goes: ``>>>`` of what is unsigned goes as ``>>`` does."""
+    """Return the direction of a shift; ``>>>`` of an unsigned value is the same as ``>>``."""
     if e.op in _LEFT:
         return _LEFT
     signed = e.op is ast.BinaryOperator.ArithmeticShiftRight and e.type.isSigned
@@ -48,9 +48,10 @@ def _way(e: Any) -> Any:
 
 
 def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
-    """The inner one of two shifts of one direction by variables of one width, or None.
+    """Return the inner one of two shifts in one direction, by variables of one width, or None.
 
-    It may be what drives a net that the outer one shifts: simulators put that in its place. ``driven``: by what.
+    The inner shift may also drive a net that the outer one shifts, since simulators substitute it there. ``driven``:
+    the expressions that drive nets.
     """
     inner, width = e.left, e.type.bitWidth
     while True:
@@ -70,7 +71,7 @@ def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
 
 
 def _added_amounts() -> Iterator[Any]:
-    """``(x << a) << b`` as ``x << (a + b)``, where the sum has as many bits as ``a`` and ``b`` have."""
+    """Yield readings that take ``(x << a) << b`` for ``x << (a + b)``, with a sum as wide as ``a`` and ``b``."""
     seen: dict[tuple[str, int], None] = {}
     driven: dict[Any, Any] = {}
 

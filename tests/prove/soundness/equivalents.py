@@ -1,7 +1,7 @@
-"""Many mutants that were proved to be equal, in one simulation by Verilator: does any vector tell them apart?
+"""Simulate many mutants that were proved equal at once in Verilator, and find those that differ on some vector.
 
-The design under test holds the original and the mutants side by side. Its outputs are those of the original, with every
-bit inverted that is another one in any of the mutants; so they are the golden model's if all are.
+The design under test contains the original and the mutants side by side. Its outputs are those of the original, with
+each bit inverted that differs in any of the mutants; so they equal the golden model's outputs if all designs do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["side_by_side", "told_apart"]
 
 
 def side_by_side(subject: Subject, designs: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The files of the design that holds the original and all of ``designs``."""
+    """Return the files of the design that contains the original and all of ``designs``."""
     ports = ports_of(subject.program)
     files: dict[str, str] = {}
     inp, out = max(ports.input_bits, 1), max(ports.output_bits, 1)
@@ -40,7 +40,7 @@ def side_by_side(subject: Subject, designs: Sequence[Mapping[str, str]]) -> dict
 def told_apart(
     subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path
 ) -> list[int]:
-    """The numbers of the designs that differ from the golden model on corners and ``vectors`` random vectors."""
+    """Return the numbers of the designs that differ from the golden model on corners and ``vectors`` random vectors."""
     finding = _finding(subject, designs, vectors, seed, folder / "all")
     if finding.verdict is Verdict.PASS:
         return []
@@ -56,7 +56,7 @@ def told_apart(
 def _finding(subject: Subject, designs: Sequence[Mapping[str, str]], vectors: int, seed: int, folder: Path) -> Finding:
     sources, data = write(side_by_side(subject, designs), folder / "rtl")
     design = RtlDesign(tuple(sources), TOP, tuple(DataFile(name, path) for name, path in data.items()))
-    program = replace(subject.program, intervals=None)  # beyond what the source declares, too
+    program = replace(subject.program, intervals=None)  # also outside of the intervals that the source declares
     options = SimulationOptions(simulators=("verilator",), check=False, seed=seed, jobs=1)
     finding = verify(program, Generated([program], vectors, seed), design, folder, options)
     assert finding.verdict in (Verdict.PASS, Verdict.RTL_MISMATCH), finding.message

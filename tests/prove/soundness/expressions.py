@@ -1,4 +1,4 @@
-"""Random expressions: every operator, of every width and sign, over whatever signals there are.
+"""Generate random expressions with each operator, of any width and sign, over the signals that exist.
 
 ``Expressions`` is also the state of a module that is being written; ``statements`` and ``structures`` add to it.
 """
@@ -17,17 +17,17 @@ _DIVISORS = ("3", "3'sd3", "-4'sd5", "3'd6", "5'd1", "-1", "9'd100")
 COUNTED = ("$countones", "$onehot", "$onehot0", "$clog2")
 _NARROW = (1, 1, 2, 3, 4, 5, 6, 8, 9, 11, 13)
 _WIDE = (31, 32, 33, 63, 64, 65, 100, 128)
-#: Indices that cannot be beyond a signal of so many bits.
+#: Indices that cannot exceed a signal of this many bits.
 _INDICES = {1 << 4: ("r",), 1 << 3: ("p[2:0]", "r[2:0]"), 1 << 2: ("r[1:0]", "q[4:3]"), 1 << 1: ("t", "s[0]")}
 
 
 @dataclass(frozen=True)
 class Style:
-    """What a module may have in it.
+    """The constructs that a module may contain.
 
-    ``system``: SystemVerilog that Icarus 11 reads; ``newer``: also what only Verilator does. ``casts``: what Yosys is
-    known to misread. ``beyond``: what has no value: places beyond the end, what is never assigned, divisions by zero.
-    ``wide``: signals of more bits than a word of a machine.
+    ``system``: SystemVerilog that Icarus 11 reads. ``newer``: also SystemVerilog that only Verilator reads.
+    ``casts``: constructs that Yosys is known to misread. ``beyond``: constructs without a value: indices beyond the
+    end, signals that are never assigned, divisions by zero. ``wide``: signals wider than a machine word.
     """
 
     system: bool = False
@@ -39,7 +39,7 @@ class Style:
 
 @dataclass
 class Signal:
-    """A vector declared as ``[left:right]``."""
+    """A vector that is declared as ``[left:right]``."""
 
     name: str
     signed: bool
@@ -55,24 +55,28 @@ class Signal:
         return f"{'signed ' * self.signed}[{self.left}:{self.right}]"
 
     def place(self, bit: int) -> int:
-        """The index of a bit, counted from the lowest."""
+        """Return the index of a bit that is counted from the least significant one."""
         return self.right + bit if self.left >= self.right else self.right - bit
 
 
 @dataclass
 class Expressions:
-    """``lines``: the body so far. ``before``: what stands before the module. ``readable``: what may be read now."""
+    """A writer of random expressions, and the state of a module that is being written.
+
+    ``lines``: the body so far. ``before``: the text in front of the module. ``readable``: the signals that may be
+    read now.
+    """
 
     rng: random.Random
     name: str
     style: Style
     lines: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
-    #: What other files hold, in their order.
+    #: The contents of other files, in order.
     macros: list[str] = field(default_factory=list)
     readable: list[Signal] = field(default_factory=list)
     features: set[str] = field(default_factory=set)
-    #: What an expression being written has read.
+    #: The signals that the current expression reads.
     read: dict[str, None] = field(default_factory=dict)
     numbers: int = 0
 
@@ -93,7 +97,7 @@ class Expressions:
         return self.rng.choice(_WIDE if self.style.wide and self.often(0.35) else _NARROW)
 
     def vector(self, letter: str, *, plain: bool = False) -> Signal:
-        """A new signal; some have ranges that begin anywhere, or go up. ``plain``: no such range."""
+        """Return a new signal; some have ranges that start anywhere or ascend, unless ``plain``."""
         width, signed = self.width(), self.often(0.5)
         name = self.fresh(letter)
         if plain or self.often(0.85):
@@ -122,7 +126,7 @@ class Expressions:
         return self.rng.choice(forms)
 
     def part_of(self, one: Signal) -> str:
-        """A select of some bits of ``one``."""
+        """Return a select of some bits of ``one``."""
         rng = self.rng
         low = rng.randrange(one.width)
         high = rng.randrange(low, one.width)
@@ -132,9 +136,10 @@ class Expressions:
             self.features.add("beyond")
             falls = one.left >= one.right or count == 1
             ranges = [f"[{self.index()} {rng.choice('+-')}: {count}]"] * falls
-            outside = rng.randint(1, 3)  # part of it is there
+            outside = rng.randint(1, 3)  # a part of the range is inside
             ranges += [f"[{down + outside}:{first}]"] * (one.left > one.right and not self.style.newer)
-            # Verilator has bits of its own where a constant range ends beyond: Icarus must be there to contradict.
+            # Verilator invents bits where a constant range ends beyond the signal, so Icarus must also read the
+            # module.
             ranges += [f"[{up} +: {count + outside + one.width}]"] * (not self.style.newer)
             return rng.choice([f"[{self.index()}]", *ranges])
         if one.width in _INDICES and one.left > one.right == 0 and self.often(0.4):
@@ -143,13 +148,13 @@ class Expressions:
         return rng.choice((f"[{last}:{first}]", f"[{up} +: {count}]", f"[{down} -: {count}]", f"[{first}]"))
 
     def within(self, size: int) -> str:
-        """An index that is less than ``size``."""
+        """Return an index that is less than ``size``."""
         chosen = self.rng.choice(_INDICES[size])
         self.read[chosen[0]] = None
         return chosen
 
     def index(self) -> str:
-        """Something narrow."""
+        """Return a narrow operand."""
         chosen = self.rng.choice(("r[1:0]", "r", "t", "p[2:0]", "s"))
         self.read[chosen[0]] = None
         return chosen
@@ -187,7 +192,7 @@ class Expressions:
         return f"({a} {rng.choice('+-')} {b})"
 
     def index_of_value(self) -> str:
-        """Something narrow and not negative."""
+        """Return a narrow operand that is not negative."""
         chosen = self.rng.choice(("r", "r[1:0]", "t", "p[2:0]"))
         self.read[chosen[0]] = None
         return chosen
@@ -219,7 +224,7 @@ class Expressions:
     def membership(self, a: str) -> str:
         self.features.add("inside")
         rng, one = self.rng, self.leaf_of_size()
-        if self.often(0.95):  # tools differ in the sign otherwise
+        if self.often(0.95):  # otherwise tools differ in the sign
             one = f"$unsigned({one})"
         width = rng.choice((3, 4, 5))
         pattern = f"{width}'b{''.join(rng.choice('01?') for _ in range(width))}"
@@ -230,14 +235,14 @@ class Expressions:
         return f"({one} inside {{{', '.join(rng.sample(entries, rng.randint(1, 3)))}}})"
 
     def leaf_of_size(self) -> str:
-        """What may stand in a concatenation, where everything must have a size."""
+        """Return an operand of a concatenation, in which each operand must have a size."""
         while True:
             text = self.leaf()
             if ("'" in text and not text.startswith("'")) or text[0].isalpha() or text[0] == "$":
                 return text
 
     def plain(self, depth: int) -> str:
-        """An expression that reads nothing but what is readable, indices included."""
+        """Return an expression that reads only the signals in ``readable``, also in its indices."""
         names = {signal.name for signal in self.readable}
         while True:
             before = dict(self.read)

@@ -1,4 +1,4 @@
-"""What the prover says of mutants, and the simulator of its witnesses."""
+"""Prove mutants, and replay the prover's witnesses in a simulator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["EQUIVALENT", "REFUSED", "REFUTED", "UNKNOWN", "judged"]
 
 Record = dict[str, Any]
 
-#: What becomes of a mutant. Refused: it is no Verilog that the prover takes, and it says why.
+#: The possible results for a mutant. Refused: the prover does not accept its Verilog, and gives the reason.
 REFUTED, EQUIVALENT, UNKNOWN, REFUSED = "refuted", "equivalent", "unknown", "refused"
 
 _STATUS = {Verdict.RTL_MISMATCH: REFUTED, Verdict.PASS: EQUIVALENT, Verdict.UNKNOWN: UNKNOWN}
@@ -33,7 +33,7 @@ _DEPTH = 20_000
 
 
 def judged(subject: Subject, mutants: Sequence[Mutant], seed: int = 0) -> list[Record]:
-    """A record of each mutant: what it is, what was proved, and whether the simulator confirms the witness."""
+    """Return a record of each mutant: the change, the result, and whether the simulator confirms the witness."""
     sys.setrecursionlimit(_DEPTH)
     with TemporaryDirectory(prefix="dais-verif-soundness-") as scratch:
         folder = Path(scratch)
@@ -54,7 +54,7 @@ def _proved(subject: Subject, mutant: Mutant, folder: Path, seed: int) -> Record
     try:
         sources, data = write(mutant.applied(subject.files), folder)
         netlist = elaborate(sources, TOP, data)
-        # What hardware computes, for every bit pattern of the inputs: no promise and no interval is taken for granted.
+        # The proof holds for all bit patterns of the inputs, as in hardware: promises and intervals are not assumed.
         options = ProofOptions(timeout=_SECONDS, check=False, jobs=1, seed=seed, declared=False)
         proof = prove(subject.program, netlist, packed(subject.program), options)
     except InputError as error:

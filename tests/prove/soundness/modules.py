@@ -1,8 +1,9 @@
-"""Random behavioural SystemVerilog: what people write, with every chance to be misread.
+"""Generate random behavioural SystemVerilog in styles that people use and that are easily misread.
 
-A module has inputs of mixed widths and signs and ten outputs. Between them signals are driven in every way that has a
-meaning as logic (``structures``), by blocks (``statements``) of expressions (``expressions``). Some are no logic in one
-simulator or in hardware (a latch, a list that lacks a signal): a reader may refuse them, and must not misread them.
+A module has inputs of mixed widths and signs, and ten outputs. Signals are driven in all ways that have a meaning as
+logic (``structures``), by blocks (``statements``) of expressions (``expressions``). Some are not logic in one
+simulator or in hardware (a latch, a sensitivity list that lacks a signal): a reader may refuse them, but must not
+misread them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from prove.soundness.structures import Structures
 
 __all__ = ["INPUTS", "OUTPUTS", "Module", "random_module"]
 
-#: Name, sign and width. The last two are for modules with wide signals only.
+#: Name, sign and width. The last two are only for modules with wide signals.
 INPUTS = (
     *(("p", "", 7), ("q", "signed", 9), ("r", "", 4), ("s", "signed", 5), ("t", "", 1)),
     *(("u", "", 33), ("v", "signed", 65)),
@@ -26,9 +27,10 @@ _ALWAYS = 5
 
 @dataclass(frozen=True)
 class Module:
-    """``files``: texts by name, in the order of the command line; ``widths``: bits of each output.
+    """A random module.
 
-    ``features``: what is in it, to count and to find.
+    ``files``: texts by name, in the order of the command line. ``widths``: the width of each output. ``features``:
+    the constructs in it, for counting and searching.
     """
 
     name: str
@@ -39,7 +41,7 @@ class Module:
 
 
 def random_module(seed: int) -> Module:
-    """The module of ``seed``: the same text each time."""
+    """Return the module of ``seed``, whose text is always the same."""
     rng = random.Random(seed)
     name, style = f"m{seed}", _style(rng)
     given = INPUTS if style.wide else INPUTS[:_ALWAYS]
@@ -47,7 +49,7 @@ def random_module(seed: int) -> Module:
     for _ in range(rng.randint(4, 8)):
         writer.step()
     widths, outputs = [], []
-    inner = writer.readable[len(given) :]  # shown as they are, so that what is misread is seen where it is
+    inner = writer.readable[len(given) :]  # shown unchanged, so that a misreading is seen at its source
     for number in range(OUTPUTS):
         width = inner[number].width if number < len(inner) else rng.choice((1, 4, 7, 11))
         one = Signal(f"y{number}", rng.random() < 0.3, width - 1)
@@ -67,13 +69,13 @@ def _style(rng: random.Random) -> Style:
         system=draw > 0.35,
         newer=draw > 0.75,
         casts=draw > 0.35 or rng.random() < 0.2,
-        beyond=draw <= 0.75 and rng.random() < 0.3,  # Icarus says what is X
+        beyond=draw <= 0.75 and rng.random() < 0.3,  # Icarus shows what is X
         wide=rng.random() < 0.25,
     )
 
 
 def _files(writer: Structures, body: str) -> dict[str, str]:
-    """The module in one file, or in several that share macros."""
+    """Return the module in one file, or in several files that share macros."""
     rng, name, before = writer.rng, writer.name, "".join(f"{text}\n" for text in writer.before)
     files: dict[str, str] = {}
     if writer.macros:

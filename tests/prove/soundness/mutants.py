@@ -1,10 +1,11 @@
-"""Mutants: Verilog with one small change, of the kinds that people and generators get wrong.
+"""Make mutants: Verilog with one small change, of the kinds that people and generators get wrong.
 
-A rule of a kind finds the places that fit, and says what may stand there instead. Nothing here knows which changes
-matter: many mutants are as right as what they were made of, and the prover must see that, too.
+A rule of a kind finds the matching places and their replacements. It does not know which changes matter: many mutants
+are as right as the original, and the prover must recognise that, too.
 
-These are kept apart from ``dais_verif.mutation``: that finds places by pyslang, by which the prover reads RTL as well,
-so what pyslang reads wrongly would be neither changed nor seen there. These find them in the text alone.
+This module is independent of ``dais_verif.mutation``, which finds places with pyslang. The prover reads RTL with
+pyslang as well, so a construct that pyslang misreads would be neither mutated nor noticed there. This module finds
+places in the text alone.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ __all__ = ["KINDS", "Edit", "Files", "Mutant", "Rule", "all_mutants", "code_line
 
 #: Texts by file name: Verilog, and the memory files that it reads.
 Files = Mapping[str, str]
-#: Where, and what stands there instead.
+#: Start and end of the old text, and the new text.
 Edit = tuple[int, int, str]
-#: All edits of one kind in a text.
+#: A function that yields all edits of one kind in a text.
 Rule = Callable[[str], Iterator[Edit]]
 
 
 class Mutant(NamedTuple):
-    """``old`` at ``offset`` of ``file`` is ``new``."""
+    """A mutant: ``old`` at ``offset`` of ``file`` is replaced by ``new``."""
 
     kind: str
     file: str
@@ -34,7 +35,7 @@ class Mutant(NamedTuple):
     new: str
 
     def applied(self, files: Files) -> dict[str, str]:
-        """All files, with the change."""
+        """Return all files with the change."""
         text = files[self.file]
         end = self.offset + len(self.old)
         assert text[self.offset : end] == self.old
@@ -42,9 +43,9 @@ class Mutant(NamedTuple):
 
 
 def all_mutants(files: Files, kinds: Mapping[str, list[Rule]] | None = None) -> dict[str, list[Mutant]]:
-    """Every mutant of ``files``, by kind, in the order of the text; no two have the same text.
+    """Return all mutants of ``files``, by kind, in the order of the text, without duplicates.
 
-    ``kinds``: those of combinational RTL, or others.
+    ``kinds``: by default those of combinational RTL.
     """
     kinds = KINDS if kinds is None else kinds
     found: dict[str, list[Mutant]] = {kind: [] for kind in kinds}
@@ -60,7 +61,7 @@ def all_mutants(files: Files, kinds: Mapping[str, list[Rule]] | None = None) -> 
 
 
 def _shortest(offset: int, old: str, new: str) -> tuple[int, str, str]:
-    """The same change without what both texts begin and end with."""
+    """Return the same change without the common start and end of both texts."""
     while old and new and old[0] == new[0]:
         offset, old, new = offset + 1, old[1:], new[1:]
     while old and new and old[-1] == new[-1]:
@@ -69,7 +70,7 @@ def _shortest(offset: int, old: str, new: str) -> tuple[int, str, str]:
 
 
 def sample(files: Files, count: int, rng: random.Random, kinds: Mapping[str, list[Rule]] | None = None) -> list[Mutant]:
-    """``count`` different mutants, or all there are, as even over the kinds as these allow."""
+    """Return ``count`` different mutants, or all if there are fewer, as evenly over the kinds as possible."""
     left = {kind: rng.sample(mutants, len(mutants)) for kind, mutants in all_mutants(files, kinds).items()}
     chosen: list[Mutant] = []
     while len(chosen) < count and any(left.values()):
@@ -81,7 +82,7 @@ def sample(files: Files, count: int, rng: random.Random, kinds: Mapping[str, lis
 
 
 def code_lines(text: str) -> list[tuple[int, str]]:
-    """Lines without comments and declarations of tables, and where they begin."""
+    """Return the lines without comments, each with its offset."""
     lines, place = [], 0
     for line in text.split("\n"):
         lines.append((place, line.partition("//")[0]))
@@ -90,7 +91,7 @@ def code_lines(text: str) -> list[tuple[int, str]]:
 
 
 def each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only: str = "") -> Rule:
-    """Group 1 of every match becomes each of ``news``; ``only``: in lines that have this."""
+    """Return a rule that replaces group 1 of each match by each of ``news``, in lines that match ``only``."""
     compiled, within = re.compile(pattern), re.compile(only)
 
     def rule(text: str) -> Iterator[Edit]:
@@ -106,7 +107,7 @@ def each(pattern: str, *news: str | Callable[[re.Match[str]], str | None], only:
 
 
 def number(step: int) -> Callable[[re.Match[str]], str | None]:
-    """The decimal number ``step`` further on, unless that is negative."""
+    """Return a function that adds ``step`` to a decimal number, unless the result is negative."""
     return lambda match: str(int(match[1]) + step) if int(match[1]) + step >= 0 else None
 
 
@@ -115,7 +116,7 @@ def _signed(step: int) -> Callable[[re.Match[str]], str]:
 
 
 def _literal(change: Callable[[int, int], int]) -> Callable[[re.Match[str]], str | None]:
-    """A sized literal with another value: group 1 of width, sign, base and digits."""
+    """Return a function that changes the value of a sized literal, which is group 1 of the match."""
 
     def new(match: re.Match[str]) -> str | None:
         size, sign, base, digits = re.fullmatch(r"(\d+)'(s?)([dhb])([0-9a-f]+)", match[1]).groups()  # type: ignore[union-attr]
@@ -127,7 +128,7 @@ def _literal(change: Callable[[int, int], int]) -> Callable[[re.Match[str]], str
 
 
 def _slice(low: int, high: int) -> Callable[[re.Match[str]], str | None]:
-    """The bounds of ``[a:b]`` moved."""
+    """Return a function that moves the bounds of ``[a:b]``."""
 
     def new(match: re.Match[str]) -> str | None:
         a, b = int(match[2]) + high, int(match[3]) + low
@@ -137,7 +138,7 @@ def _slice(low: int, high: int) -> Callable[[re.Match[str]], str | None]:
 
 
 def pairs(pattern: str) -> Rule:
-    """What group 1 of two places says changes sides: two edits as one, from the first place to the second."""
+    """Return a rule that swaps group 1 of two matches, as one edit from the first to the second."""
     compiled = re.compile(pattern)
 
     def rule(text: str) -> Iterator[Edit]:
@@ -150,7 +151,7 @@ def pairs(pattern: str) -> Rule:
 
 
 def _arms(text: str) -> Iterator[Edit]:
-    """The arms of ``c ? a : b`` change places, as far as brackets are balanced."""
+    """Yield edits that swap the arms of ``c ? a : b``, if the brackets in them are balanced."""
     for place, line in code_lines(text):
         for match in re.finditer(r"\? (.+?) : ([^;?]+?)(?=\)* *(?:& [^;]+)?;)", line):
             a, b = match[1], match[2]
@@ -159,7 +160,7 @@ def _arms(text: str) -> Iterator[Edit]:
 
 
 def _instance(module: str, position: int, change: Callable[[re.Match[str]], str | None]) -> Rule:
-    """Parameter number ``position`` of instances of ``module``, as da4ml writes them."""
+    """Return a rule for parameter number ``position`` of instances of ``module``, as da4ml writes them."""
     return each(rf"\b{module} #\((?:-?\d+, ){{{position}}}(-?\d+)", change)
 
 

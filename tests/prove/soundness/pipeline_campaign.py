@@ -1,8 +1,9 @@
-"""``python -m prove.soundness.pipeline_campaign``: thousands of mutants of pipelines, proved and held to simulators.
+"""Prove thousands of mutants of pipelines, and compare the answers with simulators.
 
-A mutant that is refuted must go wrong in Icarus where the prover says; one that is proved must never be told from its
-program over thousands of edges, in Icarus and in Verilator. Others are refused, and counted with what Icarus says of
-them. A record of each is kept as it comes, and a campaign that was broken off goes on.
+Run it as ``python -m prove.soundness.pipeline_campaign``. A mutant that is refuted must be wrong in Icarus where the
+prover says so; a mutant that is proved must never differ from its program over thousands of edges, in Icarus and in
+Verilator. Others are refused, and counted with the results of Icarus. Records are stored as they are found, and an
+interrupted campaign resumes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def judged(
     simulators: Sequence[str] = ("icarus", "verilator"),
     seed: int = 0,
 ) -> dict[str, Record]:
-    """A record of each mutant, by its key."""
+    """Return a record of each mutant, by its key."""
     designs = {}
     for number, (key, mutant) in enumerate(mutants.items()):
         files = with_suffix(mutant.applied(one.files), f"_{number}")
@@ -48,7 +49,10 @@ def judged(
 
 
 def summary(records: Mapping[str, Record]) -> list[str]:
-    """The numbers of all pipelines and kinds, as Markdown; what neither prover nor simulator takes is no mutant."""
+    """Return the numbers of all pipelines and kinds, as Markdown.
+
+    A text that neither the prover nor a simulator accepts does not count as a mutant.
+    """
     every = len(records)
     records = {key: record for key, record in records.items() if record["ran"] or record["status"] != REFUSED}
     header = [
@@ -88,7 +92,7 @@ def _work(job: tuple[str, dict[str, Mutant], int, int]) -> dict[str, Record]:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--jobs", default=1, show_default=True)
 def main(output: Path, count: int, names: tuple[str, ...], cycles: int, together: int, seed: int, jobs: int) -> None:
-    """Mutants of pipelines against the prover, and the prover against simulators."""
+    """Test the prover with mutants of pipelines, and compare its answers with simulators."""
     output.parent.mkdir(parents=True, exist_ok=True)
     question = {"mutants": count, "seed": seed, "cycles": cycles}
     records: dict[str, Record] = {}

@@ -1,4 +1,4 @@
-"""Pipelines to be mutated: our emitter's, da4ml's, and as people write them, with every set of pins."""
+"""Pipelines to mutate: from our emitter, from da4ml and written by hand, with all combinations of pins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ TOP = "model"
 
 @dataclass(frozen=True)
 class Pipeline:
-    """``files``: texts by name; ``model`` is the module. ``clocking``: its pins and its latency."""
+    """A pipeline.
+
+    ``files``: texts by name; the top module is ``model``. ``clocking``: its pins and its latency.
+    """
 
     name: str
     program: Program
@@ -33,7 +36,7 @@ class Pipeline:
 
 
 def _ours(program: Program, stages: int, pins: str) -> Callable[[str], Pipeline]:
-    """``pins``: letters of reset, enable and valid."""
+    """Return a function that makes our pipeline; ``pins``: the letters r, e and v for reset, enable and valid."""
 
     def make(name: str) -> Pipeline:
         options = PipelineOptions(stages=stages, reset="r" in pins, enable="e" in pins, valid="v" in pins)
@@ -276,7 +279,7 @@ endmodule
 _SQUARE, _PRODUCT, _LARGER = "a square less what it is made of", "product plus five", "the larger one"
 _POSITIVE = "difference, and the positive part of it"
 
-#: What makes each, by its name.
+#: The function that makes each pipeline, by its name.
 PIPELINES: dict[str, Callable[[str], Pipeline]] = {
     "ours, every opcode, all pins": _ours(every_opcode(), 3, "rev"),
     "ours, every opcode, no pins": _ours(every_opcode(), 2, ""),
@@ -303,12 +306,12 @@ PIPELINES: dict[str, Callable[[str], Pipeline]] = {
 
 
 def pipeline(name: str) -> Pipeline:
-    """The pipeline called ``name``. Raises ``ImportError`` where da4ml is missing."""
+    """Return the pipeline called ``name``; raise ``ImportError`` if da4ml is missing."""
     return PIPELINES[name](name)
 
 
 def with_suffix(files: Mapping[str, str], suffix: str) -> dict[str, str]:
-    """The same design, every module and every file of it with ``suffix``: so many fit into one simulation."""
+    """Return the same design with ``suffix`` on all modules and files, so that many designs fit into one simulation."""
     modules = re.findall(r"^module (\w+)", "\n".join(files.values()), re.MULTILINE)
     every = "|".join(modules)
     places = re.compile(rf"^module (?:{every})\b|\b(?:{every})(?= (?:#\(|\w+ \())", re.MULTILINE)

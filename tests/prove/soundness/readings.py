@@ -1,12 +1,14 @@
-"""``python -m prove.soundness.readings``: random modules, as the prover's readers and as simulators read them.
+"""Compare how the prover's front ends and simulators read random modules.
 
-Whatever a reader of the prover says of an output bit must be what Icarus and Verilator compute, on every vector. A
-reader may refuse a module or an output, or say that a bit is undefined; it may not give a value to a bit that is X in
-Icarus, nor one that a simulator does not compute. Where the simulators themselves differ nothing is proved of such an
-output, since proofs are confirmed in both: these are counted, and so is what ``defects`` knows of a simulator. Results
-are kept module by module, and a campaign that was broken off goes on; what was wrong, or is another module by now, is
-judged again. Verilator builds slowly, so it may be asked for some modules only: those that Icarus does not take, or in
-which it contradicts a reader, and one of a few others.
+Run it as ``python -m prove.soundness.readings``. Each value that a reader of the prover gives for an output bit must
+be the value in Icarus and Verilator, on all vectors. A reader may refuse a module or an output, or call a bit
+undefined; it must not give a value to a bit that is X in Icarus, nor a value that a simulator does not compute. If
+the simulators themselves disagree on an output, nothing is proved of it, since proofs are confirmed in both; such
+outputs are counted, as are the simulator defects in ``defects``.
+
+Results are stored module by module, and an interrupted campaign resumes; modules that were wrong, or whose text has
+changed since, are judged again. Verilator builds slowly, so it can be restricted to some modules: those that Icarus
+does not accept or in which Icarus contradicts a reader, and a fraction of the others.
 """
 
 from __future__ import annotations
@@ -45,14 +47,15 @@ __all__ = ["SIMULATORS", "as_read", "exceptions", "judge"]
 SIMULATORS = {"icarus": in_icarus, "verilator": in_verilator}
 _LIMITS = Limits(300, 4096)
 _DEPTH = 20_000
-#: How often undefined bits are filled at random: a bit that changes with this is undefined. More, to be sure.
+#: Undefined bits are filled with this many random values; a bit that changes with them is undefined. The second number
+#: is for rechecks.
 _FILLS, _MORE_FILLS = 16, 256
-#: Modules with these read bits that nothing gives a value, and a simulator may say less of what follows than is so.
+#: Modules with these features read bits without a value, and a simulator may show fewer known bits than there are.
 _OPEN = {"beyond", "division by zero", "latch", "unassigned", "X in a case"}
 
 
 def as_read(netlist: Netlist, outputs: Sequence[str], rows: Sequence[int], fills: int = _FILLS) -> list[Any]:
-    """Each output that a reader sees, as ``Bits`` on every row, or the text of its refusal."""
+    """Return each output that a reader sees, as ``Bits`` for each row, or the text of its refusal."""
     inputs = {netlist.signals[port]: var(netlist.signals[port].width, port) for port in netlist.inputs}
 
     def given(signal: Signal, low: int, width: int) -> Term | None:
@@ -100,10 +103,10 @@ def judge(
     by_yosys: Iterable[str] = (),
     verilator_every: int = 1,
 ) -> dict[str, dict[str, Any]]:
-    """What becomes of each module, by name: ``readers`` with what each said, and ``wrong``, where it was wrong.
+    """Return the record of each module, by name: ``readers`` with the result of each, and ``wrong`` if it was wrong.
 
-    ``by_yosys``: the names of those that Yosys reads, too. ``verilator_every``: Verilator is asked for one of so many
-    that Icarus takes and does not contradict.
+    ``by_yosys``: the names of the modules that Yosys reads, too. ``verilator_every``: of the modules that Icarus
+    accepts and does not contradict, Verilator runs one of this many.
     """
     sys.setrecursionlimit(_DEPTH)
     first = simulators if verilator_every == 1 else [name for name in simulators if name != "verilator"]
@@ -117,7 +120,7 @@ def judge(
 
 
 def _asked(m: Module, record: Mapping[str, Any], every: int) -> bool:
-    """Whether Verilator is to judge a module, too; ``record``: what Icarus made of it."""
+    """Return whether Verilator should judge a module, too; ``record``: the result with Icarus."""
     statuses = {said["status"] for said in record["readers"].values()}
     return bool(statuses & {"not simulated", "wrong", "crashed"}) or int(m.name[1:]) % every == 0
 
@@ -149,17 +152,17 @@ def _digest(m: Module) -> str:
 
 
 def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder: Path, reader: str) -> dict[str, Any]:
-    """``status`` is that of the module; ``outputs`` counts those of its outputs."""
+    """Return the record of one reader; ``status`` is the module's, and ``outputs`` counts those of its outputs."""
     folder = folder / m.name
     outputs = [f"y{number}" for number in range(len(m.widths))]
     try:
         netlist = _netlist(write([m], folder), m.name, reader, folder)
         found = as_read(netlist, outputs, rows)
-        if not by or (_OPEN & set(m.features) and "icarus" not in by):  # only Icarus knows what is X
+        if not by or (_OPEN & set(m.features) and "icarus" not in by):  # only Icarus shows what is X
             return {"status": "not simulated", "outputs": {"not simulated": len(outputs)}}
         by = _sure(m, by)
         said = [_said(m, n, rows, by, bits) for n, bits in enumerate(found)]
-        if any(status == "wrong" for status, _ in said):  # a bit that is undefined may change in few fills only
+        if any(status == "wrong" for status, _ in said):  # an undefined bit may change in few fills only
             found = as_read(netlist, outputs, rows, _MORE_FILLS)
             said = [_said(m, n, rows, by, bits) for n, bits in enumerate(found)]
         if any(status == "wrong" for status, _ in said):
@@ -180,7 +183,7 @@ def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder
     return record
 
 
-#: The status of an output; of a module, that of its worst one.
+#: The possible statuses of an output, the worst first; a module has the status of its worst output.
 _WORST = ("wrong", "simulator's defect", "simulators differ", "refused", "more is known", "agreed")
 
 
@@ -192,9 +195,9 @@ def _explained(
     said: Sequence[tuple[str, str]],
     folder: Path,
 ) -> list[tuple[str, str]]:
-    """The same, where an output that one simulator alone contradicts is put down to a known defect of it.
+    """Return ``said``, with outputs that only one simulator contradicts attributed to its known defects.
 
-    It is that if a reading with the same mistake gives what that simulator gives.
+    An output is attributed to a defect if a reading with the same mistake gives the simulator's values.
     """
     result = list(said)
     sources, outputs = write([m], folder), [f"y{number}" for number in range(len(m.widths))]
@@ -223,12 +226,12 @@ def _netlist(sources: Sequence[Path], top: str, reader: str, folder: Path) -> Ne
 
 
 def _said(m: Module, number: int, rows: Sequence[int], by: Mapping[str, list[Bits]], found: Any) -> tuple[str, str]:
-    """What is to be said of one output: a status, and where the reader is wrong or what it refuses."""
+    """Return the status of one output, and where the reader is wrong or why it refuses."""
     if isinstance(found, str):
         return "refused", found
     low, mask = sum(m.widths[:number]), (1 << m.widths[number]) - 1
     theirs = {name: [Bits(b.value >> low & mask, b.known >> low & mask) for b in bits] for name, bits in by.items()}
-    told = "icarus" if "icarus" in theirs else next(iter(theirs))  # what is X: Verilator can only guess
+    told = "icarus" if "icarus" in theirs else next(iter(theirs))  # only Icarus shows what is X; Verilator guesses
     differ, x = "", ""
     for n, (row, ours) in enumerate(zip(rows, found, strict=True)):
         alike = _alike([bits[n] for bits in by.values()])
@@ -241,7 +244,7 @@ def _said(m: Module, number: int, rows: Sequence[int], by: Mapping[str, list[Bit
             if ours.known & bits.known & (ours.value ^ bits.value):
                 if alike and ours.known & common & (ours.value ^ bits.value):
                     return "wrong", text
-                differ = differ or text  # or Icarus makes a value of X, and Verilator none of it: no proof is confirmed
+                differ = differ or text  # or Icarus gives X a value, and Verilator does not: no proof is confirmed
             elif name == told and ours.known & ~bits.known:
                 x = x or text
     if differ:
@@ -252,7 +255,7 @@ def _said(m: Module, number: int, rows: Sequence[int], by: Mapping[str, list[Bit
 
 
 def _sure(m: Module, by: Mapping[str, list[Bits]]) -> dict[str, list[Bits]]:
-    """What simulators computed; what is undefined is as it pleases in Verilator, and Icarus knows."""
+    """Return the simulators' values without bits that are X in Icarus, since these are arbitrary in Verilator."""
     if not _OPEN & set(m.features):
         return dict(by)
     sure = [bits.known for bits in by["icarus"]]
@@ -260,16 +263,16 @@ def _sure(m: Module, by: Mapping[str, list[Bits]]) -> dict[str, list[Bits]]:
 
 
 def _alike(row: Sequence[Bits]) -> bool:
-    """Whether no bit of the module is known to all simulators and not the same: no proof is confirmed on others.
+    """Return whether all simulators agree on all bits of the module that they know.
 
-    Outputs that follow from it can be the same by chance.
+    Otherwise no proof is confirmed; outputs that depend on such a bit may be equal by chance.
     """
     first = row[0]
     return not any(first.known & other.known & (first.value ^ other.value) for other in row[1:])
 
 
 def exceptions(records: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The modules that a reader misread, or over which it broke down, and how."""
+    """Return the modules that a reader misread, or on which it crashed, with the reason."""
     return [
         f"{name}, {reader}: {said['wrong']}"
         for name, record in records.items()
@@ -299,7 +302,7 @@ def main(
     jobs: int,
     simulators: tuple[str, ...],
 ) -> None:
-    """Random modules against the prover's readers."""
+    """Test the prover's readers with random modules."""
     output.parent.mkdir(parents=True, exist_ok=True)
     records = _kept(output)
     output.write_text("".join(_line(name, record) for name, record in records.items()))
@@ -325,7 +328,7 @@ def main(
 
 
 def _kept(output: Path) -> dict[str, Any]:
-    """What an earlier run judged; its last line may be broken off."""
+    """Return the records of an earlier run; its last line may be incomplete."""
     records: dict[str, Any] = {}
     for line in output.read_text().splitlines() if output.is_file() else []:
         try:
@@ -349,7 +352,7 @@ def _batch(
     seeds: Sequence[int], many: int, yosys_every: int, verilator_every: int, simulators: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     modules = [random_module(seed) for seed in seeds]
-    plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys reads little else
+    plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys reads few other modules
     by_yosys = [m.name for m in plain if yosys_every and int(m.name[1:]) % yosys_every == 0]
     with TemporaryDirectory(prefix="dais-verif-readings-") as scratch:
         return judge(
@@ -361,7 +364,7 @@ def _batch(
 
 
 def summary(records: Mapping[str, Mapping[str, Any]]) -> str:
-    """Counts of modules and outputs, by reader, and the commonest reasons of refusals."""
+    """Return the numbers of modules and outputs by reader, and the most common reasons for refusals."""
     lines = [f"{len(records)} modules; in both simulators {sum(len(r['simulators']) == 2 for r in records.values())}"]
     for reader in ("slang", "yosys"):
         said = [record["readers"][reader] for record in records.values() if reader in record["readers"]]
@@ -380,7 +383,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 def _reason(text: str) -> str:
-    """A refusal without places and names."""
+    """Return the text of a refusal without places and names."""
     return re.sub(r"'[^']*'|\S+:\d+: ", "", text)[:110].strip()
 
 

@@ -1,6 +1,6 @@
-"""Mutants of registers: a stage missing or too many, enables, resets, edges, valid bits, bits that stay behind.
+"""Mutants of registers: a missing or extra stage, enables, resets, edges, valid bits, and stale bits.
 
-Some changes only show after a reset, in a stall or a bubble, or after many edges; and some change nothing at all.
+Some changes show only after a reset, in a stall or a bubble, or after many edges; some have no effect at all.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from prove.soundness.mutants import KINDS, Edit, Rule, code_lines, each, pairs
 
 __all__ = ["ALL_KINDS", "REGISTER_KINDS"]
 
-#: A register and what it takes in, as a statement of its own.
+#: A nonblocking assignment as a statement of its own: the register and its source.
 _LOAD = r"(?<![(<>=!] )((\w+) <= ([^;?]+);)"
 
 
 def _load(new: str) -> Callable[[re.Match[str]], str]:
-    """The statement that loads a register instead of ``{x} <= {y};``; ``{n}`` is a number of its own."""
+    """Return a function that replaces ``{x} <= {y};`` by ``new``, in which ``{n}`` is a unique number."""
     return lambda m: new.format(x=m[2], y=m[3], n=m.start(1))
 
 
 def _lowest_only(m: re.Match[str]) -> str | None:
-    """The statement that loads bit 0 alone; a register of one bit, a valid one, has none."""
+    """Return the statement that loads bit 0 alone, or None for valid bits, which have one bit."""
     return None if m[2].startswith("v") else f"{m[2]}[0] <= {m[3]};"
 
 
 def _with_pin(pin: str, rule: Rule) -> Rule:
-    """The rule, where the text has ``pin``."""
+    """Return ``rule``, restricted to texts that contain ``pin``."""
     return lambda text: rule(text) if re.search(rf"\b{pin}\b", text) else iter(())
 
 
 def _stage_less(text: str) -> Iterator[Edit]:
-    """A register takes in what its source takes in."""
+    """Let a register load the source of its own source."""
     before = {m[2]: m[3] for _, line in code_lines(text) for m in re.finditer(_LOAD, line)}
     for place, line in code_lines(text):
         for m in re.finditer(_LOAD, line):
@@ -41,7 +41,7 @@ def _stage_less(text: str) -> Iterator[Edit]:
 
 
 def _misses_the_enable(text: str) -> Iterator[Edit]:
-    """A statement of a block that begins with the enable gets a block of its own, without it."""
+    """Move a statement out of a block that begins with the enable, into a block without the enable."""
     head = ""
     for place, line in code_lines(text):
         if "always" in line or "begin" in line or re.match(r"\s*end\b", line):
@@ -53,7 +53,7 @@ def _misses_the_enable(text: str) -> Iterator[Edit]:
 
 
 def _gated(text: str) -> Iterator[Edit]:
-    """A register waits for a pin or a valid bit."""
+    """Let a register wait for a pin or a valid bit."""
     names = dict.fromkeys(re.findall(r"\b(en|in_valid|rst|rst_n|valid_s\d+|v\d)\b", text))
     for place, line in code_lines(text):
         for m in re.finditer(_LOAD, line):
@@ -120,5 +120,5 @@ REGISTER_KINDS: dict[str, list[Rule]] = {
     ],
 }  # fmt: skip
 
-#: And the kinds of combinational logic between them.
+#: Also the kinds of the combinational logic between registers.
 ALL_KINDS: dict[str, list[Rule]] = {**REGISTER_KINDS, **KINDS}

@@ -1,4 +1,4 @@
-"""The ways in which people write registers: blocks, instances, vectors that shift, gated clocks, next states."""
+"""Styles in which people write registers: blocks, instances, shifted vectors, gated clocks, next states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ __all__ = ["STYLES", "Control", "Register", "Styles"]
 
 @dataclass
 class Register:
-    """``source``: what it takes in. ``value``: what a reset leaves. ``wire``: it is given by something else."""
+    """A register.
+
+    ``source``: the expression that it loads. ``value``: its reset value. ``wire``: it is a wire that something else
+    drives.
+    """
 
     name: str
     width: int
@@ -28,9 +32,10 @@ class Register:
 
 
 class Control(NamedTuple):
-    """``reset``: none, sync, async, or wrong: at the other level. ``enable``, ``gate``: conditions, "" for none.
+    """The control of a register.
 
-    ``stale``: a bit that is not controlled like the others.
+    ``reset``: none, sync, async, or wrong (at the other level). ``enable``, ``gate``: conditions, "" if there are
+    none. ``stale``: a bit that is controlled differently from the others.
     """
 
     reset: str
@@ -45,7 +50,10 @@ Entry = tuple[Register, Control]
 
 @dataclass
 class Styles:
-    """Writes registers. ``reset``: the condition that it is active. ``modules``: what must stand before the module."""
+    """A writer of registers in random styles.
+
+    ``reset``: the condition under which the reset is active. ``modules``: the texts that must precede the module.
+    """
 
     rng: random.Random
     name: str
@@ -57,7 +65,7 @@ class Styles:
     _lines: list[str] = field(default_factory=list)
 
     def render(self, entries: Sequence[Entry]) -> list[str]:
-        """All of them, some together: those of one control by age, by value, or as they come."""
+        """Return the text of all registers; those with the same control may share a block, by age or in any order."""
         left = list(entries)
         how = self.rng.choice(("alone", "together", "ages", "mixed"))
         while left:
@@ -87,7 +95,7 @@ class Styles:
     # parts
 
     def clock(self, control: Control) -> str:
-        """The clock, or another name of it."""
+        """Return the clock, or another name of it."""
         if self.rng.random() < 0.93:
             return "clk"
         name = f"clk_{len(self._clocks)}"
@@ -108,28 +116,28 @@ class Styles:
         return name
 
     def active(self, control: Control) -> str:
-        """The condition of a reset."""
+        """Return the condition of a reset."""
         return f"!({self.reset})" if control.reset == "wrong" else self.reset
 
     def edges(self, control: Control, clock: str) -> str:
-        """The event control of a block."""
+        """Return the event control of a block."""
         if control.reset != "async":
             return f"{control.edge} {clock}"
         edge = f"{'negedge' if self.pins.reset_low else 'posedge'} {self.pins.reset}"
         return self.rng.choice((f"{control.edge} {clock} or {edge}", f"{control.edge} {clock}, {edge}"))
 
     def always(self) -> str:
-        """A keyword."""
+        """Return a keyword that starts a block."""
         return self.rng.choice(("always", "always", "always_ff"))
 
     def enabled(self, control: Control) -> str:
-        """The condition under which a register moves, "" for always."""
+        """Return the condition under which a register loads, "" for always."""
         words = [word for word in (control.enable, control.gate) if word]
         self.rng.shuffle(words)
         return self.rng.choice((" && ", " & ")).join(words)
 
     def statement(self, resets: str, loads: str, control: Control) -> str:
-        """What a block does, in one of the forms that people give it."""
+        """Return the statement of a block, in one of the common styles."""
         enabled, active = self.enabled(control), self.active(control)
         loads = f"if ({enabled}) begin {loads} end" if enabled else loads
         if control.reset == "none":
@@ -147,9 +155,9 @@ class Styles:
         return self.rng.choice(forms)
 
     def block(self, registers: Sequence[Register], control: Control, clock: str | None = None) -> None:
-        """A plain block."""
+        """Add a plain block."""
         left = registers
-        if self.rng.random() < 0.15:  # in a reset the others keep what they have
+        if self.rng.random() < 0.15:  # during a reset, the others keep their values
             kept = [r for r in left if self.rng.random() >= 0.6]
             left = [r for r in left if r not in kept or r.name.startswith("valid") or r.name in r.source]
         resets = " ".join(f"{r.name} <= {r.value};" for r in left)
@@ -170,7 +178,7 @@ class Styles:
         left, right = (", ".join(getattr(r, what) for r in registers) for what in ("name", "source"))
         values = ", ".join(f"{r.width}'d{r.value}" for r in registers)
         sources = ", ".join(f"{r.name}_d" for r in registers)
-        for r in registers:  # as wide as the register, whatever the width of the expression is
+        for r in registers:  # as wide as the register, whatever the width of the expression
             self._lines.append(f"  wire [{r.width - 1}:0] {r.name}_d = {r.source};")
         del right
         body = self.statement(f"{{{left}}} <= {{{values}}};", f"{{{left}}} <= {{{sources}}};", control)
@@ -230,7 +238,7 @@ class Styles:
             )
 
     def _vector(self, registers: Sequence[Register], control: Control) -> None:
-        """All side by side in one vector."""
+        """Put all registers side by side into one vector."""
         name = f"all_{registers[0].name}"
         total = sum(r.width for r in registers)
         for r in registers:
@@ -246,7 +254,7 @@ class Styles:
             self._lines.append(f"  assign {r.name} = {name}[{low + r.width - 1}:{low}];")
 
     def _memory(self, registers: Sequence[Register], control: Control) -> None:
-        """Words of an array."""
+        """Make the registers words of an array."""
         name = f"words_{registers[0].name}"
         widest = max(r.width for r in registers)
         self._lines.append(f"  reg [{widest - 1}:0] {name} [0:{len(registers) - 1}]; integer i_{name};")
@@ -259,7 +267,7 @@ class Styles:
             self._lines.append(f"  assign {r.name} = {name}[{n}];")
 
     def _static(self, registers: Sequence[Register], control: Control) -> None:
-        """Through a variable of the block, assigned with = first, or last, which is a register more."""
+        """Load through a variable of the block, assigned with = before its use, or after it, which adds a register."""
         for r in registers:
             late = self.rng.random() < 0.15
             kind = self.rng.choice(("static", "automatic", "", "", "")) if not late else ""
@@ -277,7 +285,7 @@ class Styles:
             )
 
     def _blocking(self, registers: Sequence[Register], control: Control) -> None:
-        """All in one block with =, the oldest first or last."""
+        """Assign all registers with = in one block, the oldest first or last."""
         order = sorted(registers, key=lambda r: r.age, reverse=self.rng.random() < 0.7)
         resets = " ".join(f"{r.name} = {r.value};" for r in order)
         loads = " ".join(f"{r.name} = {r.source};" for r in order)
@@ -293,7 +301,7 @@ class Styles:
         self._lines.append(f"  always @({self.edges(control, 'clk')}) {body}")
 
     def _gated_clock(self, registers: Sequence[Register], control: Control) -> None:
-        """The clock stops while nothing shall move."""
+        """Stop the clock while the registers are not enabled."""
         name, enabled = f"gate_{registers[0].name}", self.enabled(control)
         kind = self.rng.choice(("latch", "latch", "always_latch", "and", "or", "latch on the wrong level"))
         self.features.add(f"gated clock: {kind}")
@@ -309,7 +317,7 @@ class Styles:
         self.block(registers, control._replace(enable="", gate=""), name)
 
     def _two_writers(self, registers: Sequence[Register], control: Control) -> None:
-        """The reset in a block of its own."""
+        """Write the reset in a block of its own."""
         for r in registers:
             enabled = self.enabled(control)
             self._lines.append(f"  always @(posedge clk) if ({self.active(control)}) {r.name} <= {r.value};")
@@ -326,7 +334,7 @@ class Styles:
         self._lines.append(f"  always begin @(posedge clk); {self.statement(resets, loads, control)} end")
 
     def _ring(self, registers: Sequence[Register], control: Control) -> None:
-        """A memory of two words and a place that moves on: what is read is as old as one register makes it."""
+        """Write a memory of two words and an advancing position; the word that is read has the age of one register."""
         for r in registers:
             place, words = f"at_{r.name}", f"ring_{r.name}"
             self._lines.append(f"  reg {place} = 0; reg [{r.width - 1}:0] {words} [0:1];")
@@ -337,7 +345,7 @@ class Styles:
             self._lines.append(f"  assign {r.name} = {words}[~{place}];")
 
     def _stale(self, r: Register, control: Control) -> None:
-        """A register of which one bit is controlled by less, or by more, than the others."""
+        """Write a register in which one bit has less control, or more, than the others."""
         self.features.add("a bit by itself")
         bit = control.stale
         other = self.rng.choice((
@@ -391,7 +399,7 @@ def _uninitialised(styles: Styles, registers: Sequence[Register], control: Contr
 Fits = Callable[[Styles, Sequence[Register], Control], bool]
 Write = Callable[[Styles, Sequence[Register], Control], None]
 
-#: How often, where it fits, and what writes it.
+#: For each style: its weight, whether it is applicable, and the method that writes it.
 STYLES: dict[str, tuple[int, Fits, Write]] = {
     "blocks of their own": (6, _plain, Styles._separate),
     "one block": (6, _plain, Styles._together),

@@ -1,8 +1,8 @@
-"""Twins of RTL: the same meaning in another text. Each must stay PROVED.
+"""Rewrite RTL without a change of its meaning; each such twin must still be proved.
 
-Operands change places where the order does not matter, sums are grouped in another way, signals have other names or
-more bits, blocks are split into one a statement or become ``assign``, and several of these at once. In pipelines
-registers move from what an op computes to what it reads.
+Operands are swapped where their order does not matter, sums are regrouped, signals get other names or more bits,
+blocks are split into one per statement or become ``assign``, and several of these at once. In pipelines, registers
+are moved from the result of an op to its operands.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable
 
 __all__ = ["REWRITINGS", "retimed", "rewritten"]
 
-#: A statement of our combinational modules: what is assigned, and its right side.
+#: A statement of our combinational modules: the signal, its right-hand side, and its comment.
 _STATEMENT = re.compile(r"^    (op_\d+) = (.*?);(.*)$", re.MULTILINE)
 _OPERAND = r"(?:op_\d+|\(op_\d+ (?:<<<|>>>) \d+\)|\d+'sd\d+)"
 _BLOCK = re.compile(r"  always @\(model_inp\) begin\n(.*?)\n  end\n", re.DOTALL)
 
 
 def _commuted(text: str, rng: random.Random) -> str:
-    """``a + b`` becomes ``b + a`` in some statements; so do products and bits of both."""
+    """Swap the operands of some sums, products and bitwise operations."""
 
     def new(match: re.Match[str]) -> str:
         found = re.fullmatch(rf"({_OPERAND}) ([+*&|^]) ({_OPERAND})", match[2])
@@ -32,7 +32,7 @@ def _commuted(text: str, rng: random.Random) -> str:
 
 
 def _regrouped(text: str, rng: random.Random) -> str:
-    """``a - b`` becomes ``-(b - a)`` or ``a + (-b)``, ``a + b`` becomes ``a - (-b)``."""
+    """Replace ``a - b`` by ``-(b - a)`` or ``a + (-b)``, and ``a + b`` by ``a - (-b)``."""
 
     def new(match: re.Match[str]) -> str:
         found = re.fullmatch(rf"({_OPERAND}) ([+-]) ({_OPERAND})", match[2])
@@ -42,14 +42,15 @@ def _regrouped(text: str, rng: random.Random) -> str:
         right = f"{a} - (-{b})" if sign == "+" else rng.choice([f"-({b} - {a})", f"{a} + (-{b})"])
         return f"    {match[1]} = {right};{match[3]}"
 
-    # Minus the least value of a type wraps, so every signal has bits to spare.
+    # The negative of the smallest value of a type wraps, so each signal has additional bits.
     return _STATEMENT.sub(new, _wider(text, rng, always=True))
 
 
 def _wider(text: str, rng: random.Random, *, always: bool = False) -> str:
-    """Signals have more bits than their types: what is cut off where a value is assigned is put back before.
+    """Give signals more bits than their types have.
 
-    An op that wraps or floors needs its width, so only plain sums are widened; their promise says that nothing is lost.
+    An op that wraps or floors needs its width, so only plain sums are widened; their promise says that nothing is
+    lost.
     """
     plain = {m[1] for m in _STATEMENT.finditer(text) if re.search(r"\b(?:add|sub)\b", m[3])}
 
@@ -62,13 +63,13 @@ def _wider(text: str, rng: random.Random, *, always: bool = False) -> str:
 
 
 def _renamed(text: str, rng: random.Random) -> str:
-    """No signal tells which op it is."""
+    """Rename all signals, so that no name tells its op."""
     key = rng.randrange(1000)
     return re.sub(r"\bop_(\d+)\b", lambda m: f"n{(int(m[1]) * 7919 + key) % 1_000_003}_x", text)
 
 
 def _split(text: str, rng: random.Random) -> str:
-    """Every statement has a block of its own, or is an ``assign``, in any order."""
+    """Give each statement a block of its own, or make it an ``assign``, in any order."""
     block = _BLOCK.search(text)
     if block is None or not all(_STATEMENT.fullmatch(line) for line in block[1].split("\n")):
         return text
@@ -96,7 +97,7 @@ REWRITINGS: dict[str, Callable[[str, random.Random], str]] = {
 
 
 def rewritten(text: str, seed: int) -> tuple[str, tuple[str, ...]]:
-    """A twin of our combinational module ``text``, and how it came about: one to all of ``REWRITINGS``, in order."""
+    """Return a twin of our combinational module ``text``, and the ``REWRITINGS`` that were applied, in order."""
     rng = random.Random(seed)
     chosen = sorted(rng.sample(list(REWRITINGS), rng.randint(1, len(REWRITINGS))), key=list(REWRITINGS).index)
     for name in chosen:
@@ -105,7 +106,7 @@ def rewritten(text: str, seed: int) -> tuple[str, tuple[str, ...]]:
 
 
 def retimed(text: str, seed: int) -> tuple[str, int]:
-    """A twin of our pipeline ``text`` in which some registers stand before their ops, and how many did not.
+    """Return a twin of our pipeline ``text`` with registers moved before their ops, and the number of moved registers.
 
     ``op_5 = a + b`` with ``op_5_s2 <= op_5`` becomes ``a_r5 <= a``, ``b_r5 <= b`` and ``op_5_s2 = a_r5 + b_r5``.
     """
@@ -130,7 +131,7 @@ def retimed(text: str, seed: int) -> tuple[str, int]:
 
     added: list[str] = []
     text = re.sub(r"^    (op_\d+_s\d+) <= (op_\d+);$", new, text, flags=re.MULTILINE)
-    # Names are declared before the first block that uses them.
+    # Declare names before the first block that uses them.
     at = text.index("  // Stage 1")
     declarations = [line for line in added if line.startswith("  reg")]
     logic = [line for line in added if not line.startswith("  reg")]

@@ -1,6 +1,7 @@
-"""Many random modules in one simulation, in Icarus and in Verilator: the bits that they put out, X included.
+"""Simulate many random modules at once in Icarus and in Verilator, and return their outputs, including X.
 
-A module that a simulator does not take is left out, by the name that it complains of, and the others are built again.
+A module that a simulator does not accept is identified by its name in the message and left out; the others are built
+again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Bits", "fields", "in_icarus", "in_verilator", "simulated", "vectors"
 _SECONDS, _RUN_SECONDS = 300, 5
 _BITS = sum(width for _, _, width in INPUTS)
 _WORDS = -(-_BITS // 32)
-#: What Icarus 11 does not read; some of it makes Icarus crash, and then it names nobody.
+#: Features that Icarus 11 does not support; some of them crash it without a message that names the module.
 _NOT_ICARUS = {
     "do",
     "inside",
@@ -69,18 +70,18 @@ int main(int argc, char** argv) {
 
 
 class Bits(NamedTuple):
-    """``value`` where ``known`` is 1; the other bits are X, or undefined."""
+    """A value: ``value`` is valid where ``known`` is 1; the other bits are X, or undefined."""
 
     value: int
     known: int
 
 
-#: The outputs of a module, as one number, on each vector.
+#: A function that returns the outputs of each module, as one number per vector.
 Simulator = Callable[[Sequence[Module], Sequence[int], Path], dict[str, list[Bits]]]
 
 
 class _Refused(ToolError):
-    """``names``: the modules that a simulator complains of."""
+    """A simulator refuses modules; ``names`` are those in its message."""
 
     def __init__(self, text: str, names: frozenset[str] = frozenset()) -> None:
         super().__init__(text)
@@ -88,7 +89,7 @@ class _Refused(ToolError):
 
 
 def vectors(count: int, seed: int) -> list[int]:
-    """All inputs, packed, the first in the lowest bits: corners, random ones, and some that differ in one input."""
+    """Return packed inputs, the first in the lowest bits: corners, random values, and some that differ in one input."""
     rng = random.Random(seed)
     rows = [0, (1 << _BITS) - 1]
     while len(rows) < count:
@@ -101,7 +102,7 @@ def vectors(count: int, seed: int) -> list[int]:
 
 
 def fields(x: int) -> dict[str, int]:
-    """The inputs of a vector, by name."""
+    """Return the inputs of a vector, by name."""
     found, place = {}, 0
     for name, _, width in INPUTS:
         found[name] = x >> place & ((1 << width) - 1)
@@ -112,10 +113,10 @@ def fields(x: int) -> dict[str, int]:
 def simulated(
     modules: Sequence[Module], rows: Sequence[int], folder: Path, simulators: Mapping[str, Simulator]
 ) -> dict[str, dict[str, list[Bits]]]:
-    """What each simulator computes: by its name, and by the names of the modules that it takes."""
+    """Return the outputs of each simulator, by the simulator's name, for the modules that it accepts."""
     found = {}
     for name, simulate in simulators.items():
-        # What only the newer one reads is not even shown to Icarus: some of it makes it crash, or run for ever.
+        # Modules with features that Icarus does not support are left out for it: some crash it, or never end.
         some = [m for m in modules if name != "icarus" or not _NOT_ICARUS & set(m.features)]
         found[name] = _taken(some, rows, folder / name, simulate)
     return found
@@ -133,13 +134,16 @@ def _taken(modules: Sequence[Module], rows: Sequence[int], folder: Path, simulat
             return _taken(rest, rows, folder, simulate)
         if len(modules) == 1 or not rest:
             return {}
-        middle = len(modules) // 2  # nobody is named: halves
+        middle = len(modules) // 2  # no module is named: try halves
         halves = (modules[:middle], modules[middle:])
         return {name: bits for half in halves for name, bits in _taken(half, rows, folder, simulate).items()}
 
 
 def _top(modules: Sequence[Module]) -> tuple[str, int]:
-    """All modules side by side: ``x`` in, their outputs out, the first in the lowest bits; and how many these are."""
+    """Return a top module with all modules side by side, and the number of its output bits.
+
+    The input is ``x``; the outputs of the first module are in the lowest bits.
+    """
     total = max(sum(sum(m.widths) for m in modules), 65)
     lines = [f"module all_of_them(input [{_BITS - 1}:0] x, output [{total - 1}:0] y);"]
     place = 0
@@ -158,7 +162,7 @@ def _top(modules: Sequence[Module]) -> tuple[str, int]:
 
 
 def write(modules: Sequence[Module], folder: Path) -> list[Path]:
-    """Write the files of modules, and return those to be given: what is included is none of them."""
+    """Write the files of modules, and return those to pass to the tool; included files are not among them."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {name: text for m in modules for name, text in m.files.items()}
     for name, text in texts.items():
@@ -184,13 +188,13 @@ def _by_module(modules: Sequence[Module], rows: Sequence[tuple[int, int]]) -> di
 def _run(
     command: Sequence[str], folder: Path, given: str = "", env: Mapping[str, str] | None = None, seconds: int = _SECONDS
 ) -> str:
-    if seconds < _SECONDS:  # of a processor: the machine may have much else to do
+    if seconds < _SECONDS:  # CPU seconds, since the machine may be busy
         command = ["/bin/sh", "-c", f'ulimit -t {seconds}; exec "$0" "$@"', *command]
     try:
         done = subprocess.run(
             command, cwd=folder, input=given, capture_output=True, text=True, timeout=_SECONDS, env=env and dict(env)
         )
-    except subprocess.TimeoutExpired:  # blocks may trigger one another for ever
+    except subprocess.TimeoutExpired:  # blocks may trigger each other endlessly
         raise _Refused(f"{command[-1]} did not come to its end") from None
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise _Refused(f"{command[-1]} did not come to its end")
@@ -204,7 +208,7 @@ def _run(
 
 
 def in_icarus(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> dict[str, list[Bits]]:
-    """Outputs of every module on every row. Raises ``ToolError`` if one is refused."""
+    """Return the outputs of all modules for all rows in Icarus; raise ``ToolError`` if one is refused."""
     sources, (top, total) = write(modules, folder), _top(modules)
     lines = [top, "module bench;", f"  reg [{_BITS - 1}:0] x; wire [{total - 1}:0] y;", "  all_of_them dut(x, y);"]
     lines += ["  initial begin", *(f'    x = {_BITS}\'h{row:x}; #10; $display("%b", y);' for row in rows)]
@@ -212,7 +216,7 @@ def in_icarus(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> d
     found = tools.icarus()
     command = [str(found.iverilog), "-g2012", "-I", ".", "-s", "bench", "-o", "bench.vvp"]
     _run([*command, *(source.name for source in sources), "bench.sv"], folder)
-    seconds = max(1, len(modules) // 33)  # many times what they take: blocks may trigger one another for ever
+    seconds = max(1, len(modules) // 33)  # far more than they need, since blocks may trigger each other endlessly
     printed = _run([str(found.vvp), "-n", "bench.vvp"], folder, seconds=seconds).split()
     if len(printed) != len(rows):
         raise ToolError("Icarus did not come to its end")
@@ -221,7 +225,7 @@ def in_icarus(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> d
 
 
 def in_verilator(modules: Sequence[Module], rows: Sequence[int], folder: Path) -> dict[str, list[Bits]]:
-    """The same in Verilator, where a bit that is not the same however X is filled is not known."""
+    """Return the outputs in Verilator; a bit is unknown if it changes with the values that replace X."""
     sources, (top, total) = write(modules, folder), _top(modules)
     (folder / "all_of_them.v").write_text(top)
     found, common = tools.verilator(), verilator_runtime.ensure()

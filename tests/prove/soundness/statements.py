@@ -1,4 +1,4 @@
-"""Random blocks: branches, cases, loops, jumps, variables of their own, and lists of what wakes them."""
+"""Generate random blocks: branches, cases, loops, jumps, local variables, and sensitivity lists."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from prove.soundness.expressions import Expressions, Signal
 
 __all__ = ["Statements"]
 
-#: Alone only: as operands, tools take them to be of different widths.
+#: Only as whole right-hand sides: as operands, tools give them different widths.
 _FILLED = ("'0", "'1")
 _WHOLE = {1: "t", 2: "r[1:0]", 3: "p[2:0]"}
 
 
 class Statements(Expressions):
-    """Statements that assign one signal."""
+    """A writer of random statements that assign one signal."""
 
     def by_block(self) -> Signal:
         one = self.vector("v")
@@ -21,7 +21,7 @@ class Statements(Expressions):
         self.read = {}
         if self.often(0.05):
             return self.nonblocking(one)
-        # Statements of a loop with a variable of the module make it one block's own.
+        # Loops may use a variable of the module, which then belongs to one block.
         body = self.with_local(one) if self.often(0.2) else ["begin", *self.statements(one, 2, first=True), "end"]
         self.lines += [self.event(one), *body]
         return one
@@ -60,7 +60,7 @@ class Statements(Expressions):
         return [f"begin : {self.fresh('b')}", f"reg {local.range} {local.name};", *body, "end"]
 
     def statements(self, one: Signal, depth: int, first: bool = False) -> list[str]:
-        """Statements that assign ``one``; the first assigns all of it, save for a latch now and then."""
+        """Return statements that assign ``one``; the first assigns all of it, except for an occasional latch."""
         rng = self.rng
         found: list[str] = []
         if first:
@@ -79,7 +79,7 @@ class Statements(Expressions):
         return found
 
     def full(self, one: Signal, depth: int) -> list[str]:
-        """A case that names every value, which needs no default; or one that has an X there."""
+        """Return a case that covers all values, which needs no default, or that has an X."""
         rng = self.rng
         self.features.add("full case")
         bits = rng.choice((1, 2, 3))
@@ -120,7 +120,7 @@ class Statements(Expressions):
         return self.case(one, depth)
 
     def partly(self, one: Signal) -> list[str]:
-        """A part of ``one`` is assigned; where it is may depend on a signal."""
+        """Assign a part of ``one``, whose index may depend on a signal."""
         rng = self.rng
         if one.width in (2, 4, 8, 16) and one.left > one.right == 0 and self.often(0.6):
             self.features.add("variable index on the left")
@@ -143,7 +143,7 @@ class Statements(Expressions):
         return [*found, "else begin", *self.statement(one, depth - 1), "end"] if self.often(0.6) else found
 
     def declared(self, one: Signal, depth: int) -> list[str]:
-        """A variable that is declared in a branch."""
+        """Declare a variable in a branch."""
         self.features.add("variable in a branch")
         local = self.vector("l", plain=True)
         condition, value = self.leaf(), self.expression(1)
@@ -157,13 +157,16 @@ class Statements(Expressions):
         return [head, f"{lifetime}logic {local.range} {local.name};", f"{local.name} = {value};", *body, "end"]
 
     def loop(self, one: Signal, always: bool) -> list[str]:
-        """``always``: it is in no branch, where a variable of the module would keep its value otherwise."""
+        """Return a loop.
+
+        ``always``: it is not in a branch, in which a loop variable of the module would keep its value.
+        """
         self.features.add("loop")
         rng = self.rng
         name = self.fresh("i")
         bits = min(one.width, rng.choice((2, 4, 6)))
         self.own(one)
-        # Of a part that is not there nothing is known, so the index is within.
+        # A bit outside of the signal has no known value, so the index stays inside.
         at = f"{one.name}[{name}]" if one.right == 0 and one.left >= 0 else f"{one.name}[{one.place(0)}]"
         update = f"{at} = {at} {rng.choice('^&|')} {self.leaf()};"
         if self.often(0.5):
@@ -203,7 +206,7 @@ class Statements(Expressions):
         inside = self.style.newer and self.often(0.3)
         self.features.add("case inside" if inside else word)
         subject = rng.choice((self.leaf_of_size(), self.leaf_of_size(), self.expression(1), "1'b1"))
-        unsigned = inside or self.often(0.92)  # simulators differ in how they extend items with other signs
+        unsigned = inside or self.often(0.92)  # simulators extend items with other signs differently
         if unsigned:
             subject = f"$unsigned({subject})"
         lines = [f"case ({subject}) inside" if inside else f"{word} ({subject})"]
@@ -227,7 +230,7 @@ class Statements(Expressions):
         wild = "?" if word == "casez" or self.often(0.985) else "x"
         digits = "".join(rng.choice("01" + wild) for _ in range(width))
         base = "b"
-        if not unsigned and self.often(0.5):  # simulators differ in how a wild digit is extended
+        if not unsigned and self.often(0.5):  # simulators extend a wildcard digit differently
             base, digits = "sb", digits if self.often(0.04) else rng.choice("01") + digits[1:]
         pattern = f"{width}'{base}{digits}"
         if self.often(0.2) and wild == "?":

@@ -1,8 +1,8 @@
-"""Many clocked designs in one simulation, at random edges reset, stalled and given bubbles: which of them go wrong?
+"""Simulate many clocked designs at once with random resets, stalls and bubbles, and find those that are wrong.
 
-Beside each design stands a judge, in Verilog: a line as long as the latency that moves on when the pins say so, and
-knows what must come out. It shares nothing with the prover, nor with the bench of ``sim``. Icarus and Verilator run the
-same text. Pins change while the clock is low; outputs are looked at before each rising edge.
+Beside each design is a judge, in Verilog: a shift register as long as the latency, which advances as the pins say and
+holds the expected outputs. It shares no code with the prover or the testbench of ``sim``. Icarus and Verilator run the
+same text. Pins change while the clock is low; outputs are checked before each rising edge.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ from dais_verif.toolchain import tools, verilator_runtime
 __all__ = ["SIMULATORS", "Seen", "Stream", "cycles", "simulate"]
 
 _SECONDS = 300
-#: Vectors of a program that are generated; each cycle takes one of them.
+#: The number of vectors that are generated for a program; each cycle takes one of them.
 _ROWS = 512
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A design to be simulated, and what it is said to do.
+    """A design to simulate, and its specification.
 
-    ``files``: texts by name, all of whose modules begin with ``top``; those that are not Verilog are read by it.
-    ``clocking``: its pins, with the latency to be judged. ``ties``: inputs that keep a value. ``any_value``: inputs of
-    one bit that must not matter. ``reset_enabled``: the reset is only given together with the enable.
+    ``files``: texts by name; the names of all modules begin with ``top``, and texts other than Verilog are files that
+    the design reads. ``clocking``: its pins, with the latency to check. ``ties``: inputs with a constant value.
+    ``any_value``: inputs of one bit that must not matter. ``reset_enabled``: the reset is only active together with
+    the enable.
     """
 
     top: str
@@ -50,7 +51,7 @@ class Stream:
 
 
 class Cycle(NamedTuple):
-    """Pins before a rising edge, 1 being active; ``row``: of the vectors of every program."""
+    """The pins before a rising edge, 1 being active; ``row``: the number of the vector."""
 
     rst: int
     en: int
@@ -59,16 +60,19 @@ class Cycle(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What simulators made of a design: ``wrong``: by simulator, where it first went wrong. ``ran``: those that ran."""
+    """The simulators' results for a design.
+
+    ``wrong``: by simulator, the first error. ``ran``: the simulators that ran the design.
+    """
 
     ran: tuple[str, ...]
     wrong: Mapping[str, str]
 
 
 def cycles(count: int, seed: int) -> list[Cycle]:
-    """Stretches of cycles, each with other habits: every edge, mostly stalled, many bubbles, many resets, none."""
+    """Return cycles in stretches of various patterns: all enabled, mostly stalled, many bubbles, many or no resets."""
     rng = random.Random(seed)
-    # A reset begins with an edge, which Verilator does not see at the very beginning.
+    # The reset begins with an edge, which Verilator does not see in the very first cycle.
     found = [Cycle(0, 1, 1, 0), Cycle(1, rng.randrange(2), rng.randrange(2), 0)]
     while len(found) < count:
         length = rng.choice((3, 12, 40, 120, 300, 700))
@@ -79,7 +83,7 @@ def cycles(count: int, seed: int) -> list[Cycle]:
         for _ in range(length):
             row = row if rng.random() < repeats else rng.randrange(_ROWS)
             found.append(Cycle(rng.random() < reset, rng.random() < enabled, rng.random() < valid, row))
-        if rng.random() < 0.7:  # a reset of one edge, in the middle of all that is under way
+        if rng.random() < 0.7:  # a reset of one edge, while data are in flight
             found.append(Cycle(1, rng.randrange(2), rng.randrange(2), rng.randrange(_ROWS)))
     return [Cycle(*map(int, cycle)) for cycle in found[:count]]
 
@@ -201,7 +205,7 @@ def _bench(streams: Sequence[Stream], programs: Mapping[str, Program], plan: Seq
 def _write(
     streams: Sequence[Stream], programs: Mapping[str, Program], plan: Sequence[Cycle], seed: int, folder: Path
 ) -> list[str]:
-    """Everything that a build needs; returns the names of the sources."""
+    """Write all files that a build needs, and return the names of the sources."""
     folder.mkdir(parents=True, exist_ok=True)
     sources = []
     for stream in streams:
@@ -253,7 +257,7 @@ def _verilator(sources: Sequence[str], count: int, seed: int, folder: Path) -> s
             _run(verilator_runtime.compile_command(found, manifest, source, made, "-O0"), folder)
         objects.append(str(made))
     _run([str(found.compiler), "-pthread", "unit.o", *objects, "-o", "simulation"], folder)
-    # What no reset sets begins anywhere: twice, with other values.
+    # Registers without a reset start with random values, so run twice with different seeds.
     return "".join(_run([str(folder / "simulation"), f"+verilator+seed+{seed + n}"], folder) for n in (1, 2))
 
 
@@ -261,7 +265,7 @@ SIMULATORS: dict[str, Callable[[Sequence[str], int, int, Path], str]] = {"icarus
 
 
 def _accepted(simulator: str, stream: Stream, folder: Path) -> bool:
-    """Whether a simulator takes a design by itself."""
+    """Return whether a simulator accepts a design by itself."""
     sources = [name for name in stream.files if name.endswith((".v", ".sv"))]
     try:
         if simulator == "icarus":
@@ -295,7 +299,7 @@ def simulate(
     folder: Path,
     simulators: Sequence[str] = tuple(SIMULATORS),
 ) -> list[Seen]:
-    """What each simulator says of each stream over ``count`` cycles; one that refuses a design leaves it out."""
+    """Return the simulators' results for each stream over ``count`` cycles; a simulator skips designs it refuses."""
     wrong: list[dict[str, str]] = [{} for _ in streams]
     ran: list[list[str]] = [[] for _ in streams]
     plan = cycles(count, seed)
@@ -315,7 +319,7 @@ def _attempt(
     seed: int,
     folder: Path,
 ) -> dict[int, str]:
-    """Where each went wrong first, "" if nowhere, of those that could be simulated."""
+    """Return the first error of each design that could be simulated, "" if there is none."""
     if not streams:
         return {}
     numbers, some = [*streams], [*streams.values()]
@@ -324,7 +328,7 @@ def _attempt(
     try:
         printed = SIMULATORS[simulator](sources, len(plan), seed, where)
     except ToolError as error:
-        # An error in one file is followed by others in the next ones: whoever is named is asked alone.
+        # An error in one file causes others in the next files, so each design that is named is tried alone.
         lines = [line for line in str(error).splitlines() if "rror" in line]
         named = [n for n, s in streams.items() if any(re.search(rf"\b{s.top}\b", line) for line in lines)]
         guilty = {n for n in named if not _accepted(simulator, streams[n], where)}

@@ -1,4 +1,4 @@
-"""Random ways to drive a signal: assignments, functions and tasks, tables and arrays, types, instances, macros."""
+"""Generate random ways to drive a signal: assignments, functions, tasks, tables, arrays, types, instances, macros."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Structures"]
 
 
 class Structures(Statements):
-    """The body of a module, a signal at a time."""
+    """A writer of the body of a module, one signal at a time."""
 
     def step(self) -> None:
         """Drive one more signal."""
@@ -38,7 +38,7 @@ class Structures(Statements):
         self.readable.append(way())
 
     def result(self, text: str) -> Signal:
-        """A wire that shows an expression."""
+        """Return a wire that is assigned an expression."""
         one = self.vector("w")
         self.lines.append(f"wire {one.range} {one.name} = {text};")
         return one
@@ -100,7 +100,7 @@ class Structures(Statements):
         return self.result(f"{self.leaf()} {rng.choice('+-^*')} {name}")
 
     def by_nothing(self) -> Signal:
-        """What is never assigned."""
+        """Declare a signal that is never assigned."""
         self.features.add("unassigned")
         name = self.fresh("z")
         self.lines.append(f"{self.rng.choice(('reg', 'wire'))} [3:0] {name};")
@@ -109,7 +109,7 @@ class Structures(Statements):
     # functions and tasks
 
     def argument(self) -> str:
-        """What a function is given: Icarus takes calls of the system there to be something else."""
+        """Return an argument of a function, without system calls, which Icarus misinterprets there."""
         while True:
             text = self.expression(1)
             if not any(call in text for call in COUNTED):
@@ -149,7 +149,7 @@ class Structures(Statements):
         return self.result(call)
 
     def returned(self, name: str) -> list[str]:
-        """The statements that give a function its value."""
+        """Return the statements that compute the value of a function."""
         rng = self.rng
         if self.style.system and self.often(0.35):
             self.features.add("return")
@@ -170,7 +170,7 @@ class Structures(Statements):
     def by_task(self) -> Signal:
         self.features.add("task")
         name, given, result = self.fresh("t"), self.vector("x", plain=True), self.vector("y", plain=True)
-        result.signed &= not self.style.newer  # Verilator extends it without its sign; Icarus must be there
+        result.signed &= not self.style.newer  # Verilator extends it as unsigned, so Icarus must also read it
         one = self.vector("v")
         call = self.expression(1)
         outside, self.readable = self.readable, [given]
@@ -236,7 +236,7 @@ class Structures(Statements):
             self.lines.append(f"wire {element.range} {name} [0:3];")
             self.lines += [f"assign {name}[{n}] = {self.expression(2)};" for n in range(4)]
             return self.result(f"{name}[{index}]")
-        self.features.add("array in a block")  # an always_comb that reads it, too, Icarus 11 runs for ever
+        self.features.add("array in a block")  # Icarus 11 never ends if an always_comb also reads the array
         self.lines.append(f"logic {element.range} {name} [0:3];")
         i = self.fresh("i")
         head = f"for (int {i} = 0; {i} < 4; {i} = {i} + 1)"
@@ -295,13 +295,13 @@ class Structures(Statements):
         body = [f"{name} = {labels[0]};", f"if ({self.expression(1)}) {name} = {labels[1]};"]
         body.append(f"else if ({self.leaf()}) {name} = {labels[2]};")
         self.lines += ["always_comb begin", *body, "end", f"logic {one.range} {one.name};", "always @*"]
-        word = "unique case" if self.style.newer and self.often(0.4) else "case"  # for ever in Icarus 11
+        word = "unique case" if self.style.newer and self.often(0.4) else "case"  # never ends in Icarus 11
         arms = [f"{label}: {one.name} = {self.expression(1)};" for label in labels[:2]]
         self.lines += [f"{word} ({name})", *arms, f"default: {one.name} = {self.expression(1)};", "endcase"]
         return one
 
     def by_type(self) -> Signal:
-        """A variable of a type that the language has, or of one in a package."""
+        """Declare a variable of a built-in type, or of a type in a package."""
         rng = self.rng
         name = self.fresh("z")
         if self.often(0.5):
@@ -363,7 +363,7 @@ class Structures(Statements):
         )
         one = self.vector("w")
         self.lines.append(f"wire {one.range} {one.name};")
-        # What has no size of its own is connected with as many bits as the port only by some tools.
+        # Only some tools extend an expression without a size of its own to the width of the port.
         pins = [self.some().name if self.often(0.5) else f"{{{self.leaf_of_size()}}}" for _ in inner]
         if self.often(0.15):
             self.features.add("connected expression")
@@ -382,12 +382,12 @@ class Structures(Statements):
         rng = self.rng
         name = f"{self.name}_{self.fresh('M')}".upper()
         which = rng.randrange(4)
-        if which == 0:  # no parentheses: what stands around it binds
+        if which == 0:  # no parentheses, so that surrounding operators bind
             self.macros.append(f"`define {name}(A, B) A {rng.choice('+-*')} B")
             return self.result(f"`{name}({self.leaf()}, {self.leaf()}) {rng.choice(('* 2', '+ 1', '>> 1'))}")
         if which == 1:
             self.macros.append(f"`define {name} {rng.choice(('1', '0'))}")
-            if self.often(0.4):  # what was defined last holds
+            if self.often(0.4):  # the last definition holds
                 self.macros.append(f"`undef {name}\n`define {name} {rng.randrange(20)}")
             return self.result(f"{self.leaf()} + `{name}")
         if which == 2:

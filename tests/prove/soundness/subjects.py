@@ -1,4 +1,4 @@
-"""The programs of the campaign, with RTL of ours or of da4ml's."""
+"""The programs of the campaign, with our RTL or with da4ml's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.program import Program, load
 
 __all__ = ["SUBJECTS", "Subject", "renamed", "subject", "write"]
 
-#: Name of a subject: the program of the corpus, None: the one with every opcode; and who writes its RTL.
+#: Name of a subject: its program in the corpus (None: the one with every opcode), and the writer of its RTL.
 SUBJECTS: dict[str, tuple[str | None, str]] = {
     "every opcode": (None, "ours"),
     "p04 sort, muxes": ("p04_sort8", "ours"),
@@ -31,7 +31,7 @@ TOP = "model"
 
 
 class Subject(NamedTuple):
-    """``files``: Verilog and memory files, by name."""
+    """A program with RTL; ``files``: Verilog and memory files, by name."""
 
     name: str
     program: Program
@@ -39,7 +39,7 @@ class Subject(NamedTuple):
 
 
 def subject(name: str) -> Subject:
-    """The subject called ``name``. The corpus must be there for most, and da4ml for what it writes."""
+    """Return the subject called ``name``; most need the corpus, and da4ml's RTL needs da4ml."""
     source, writer = SUBJECTS[name]
     if source is None:
         program = every_opcode()
@@ -62,14 +62,14 @@ def _da4ml(name: str) -> dict[str, str]:
 
 
 def _stable(files: Mapping[str, str]) -> dict[str, str]:
-    """da4ml names memory files at random: number them, so that each run makes the same mutants."""
+    """Number the memory files, which da4ml names at random, so that each run makes the same mutants."""
     text = files[f"{TOP}.v"]
     names = dict.fromkeys(re.findall(r"[\w-]+\.mem", text))
     numbers = {name: f"table_{n}.mem" for n, name in enumerate(names)}
     texts = {numbers.get(name, name): content for name, content in files.items()}
     for old, new in numbers.items():
         texts[f"{TOP}.v"] = texts[f"{TOP}.v"].replace(old, new)
-    # An attribute, which means nothing to a simulation, is an expression that Icarus 11 refuses.
+    # Remove attributes: they have no effect in simulation, and Icarus 11 refuses the expressions in them.
     plain = {name: re.sub(r"^ *\(\* .* \*\)\n", "", content, flags=re.MULTILINE) for name, content in texts.items()}
     return {name: content for name, content in plain.items() if name.endswith(".mem") or _used(name, text)}
 
@@ -79,7 +79,7 @@ def _used(name: str, text: str) -> bool:
 
 
 def renamed(files: Mapping[str, str], suffix: str) -> dict[str, str]:
-    """The same design, every module and memory file of it with ``suffix``: so many fit into one simulation."""
+    """Return the same design with ``suffix`` on all modules and memory files, so that many fit into one simulation."""
     modules = re.findall(r"^module (\w+)", "\n".join(files.values()), re.MULTILINE)
     result = {}
     for name, text in files.items():
@@ -93,7 +93,7 @@ def renamed(files: Mapping[str, str], suffix: str) -> dict[str, str]:
 
 
 def write(files: Mapping[str, str], folder: Path) -> tuple[list[Path], dict[str, Path]]:
-    """Write ``files`` into ``folder``; return the sources, and the memory files by the names that RTL has for them."""
+    """Write ``files`` into ``folder``; return the sources, and the memory files by the names that the RTL uses."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text)

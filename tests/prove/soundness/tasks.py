@@ -1,4 +1,4 @@
-"""Small programs, and the same in steps of Verilog, written by hand: what the random clocked designs compute."""
+"""Small programs, and the same programs as handwritten steps of Verilog, which the random clocked designs compute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TASKS", "Step", "Task"]
 
 @dataclass(frozen=True)
 class Step:
-    """``text``: an expression over ``{name}``s, in Verilog. ``width``, ``signed``: of its value."""
+    """A step; ``text``: a Verilog expression over ``{name}``s; ``width``, ``signed``: the type of its value."""
 
     name: str
     width: int
@@ -22,9 +22,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Task:
-    """``inputs``: the first ones lie in the lowest bits of ``model_inp``. ``outputs``: names, likewise.
+    """A program and its steps.
 
-    ``wrong``: the same steps with a mistake.
+    ``inputs``: the first ones are in the lowest bits of ``model_inp``. ``outputs``: names, in the same order.
+    ``wrong``: steps with a mistake, each of which replaces the step of the same name.
     """
 
     program: Program

@@ -1,4 +1,4 @@
-"""Other forms of the line of valid bits than a register an age: inverted, as two lines, in an integer, in a loop."""
+"""Other chains of valid bits than one register per stage: inverted, as two chains, in an integer, in a loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMS", "write_valid_line"]
 
-#: How they are called.
+#: The names of the forms.
 FORMS = ("inverted", "two lines", "integer", "one by one")
 
 
 def write_valid_line(plan: Plan) -> None:
-    """Give the valid bits of every age in one of the forms; now and then the reset or the enable is forgotten."""
+    """Write the valid bits of all ages in one of the forms; occasionally the reset or the enable is left out."""
     rng, depth = plan.rng, plan.latency
     form = rng.choice(FORMS)
     plan.features.add(f"valid bits: {form}")

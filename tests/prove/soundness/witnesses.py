@@ -1,6 +1,6 @@
-"""Many refuted mutants, each with its vector, in one simulation by Icarus: does each of them go wrong there?
+"""Simulate many refuted mutants at once in Icarus, each on its vector, and find those that are wrong there.
 
-Beside each stands the original, which must be right: else the bench would confirm anything.
+Beside each mutant is the original, which must be right; otherwise the testbench would confirm anything.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SECONDS = 600
 
 
 class Witness(NamedTuple):
-    """``files``: a design that is said to be wrong on ``vector``, the bits of every input."""
+    """A design (``files``) that is said to be wrong on ``vector``, which has the bits of each input."""
 
     files: Mapping[str, str]
     vector: Sequence[int]
 
 
 def confirmed(subject: Subject, witnesses: Sequence[Witness], folder: Path) -> list[bool]:
-    """Which of the designs differ from the oracle on their vectors, in a simulator. X is a difference, too."""
+    """Return which designs differ from the oracle on their vectors in a simulator; X is a difference, too."""
     program = subject.program
     ports = ports_of(program)
     rows = np.array([signed_inputs(program, w.vector) for w in witnesses], dtype=object)
