@@ -1,1 +1,1 @@
-"""Tools that others made: found, run within limits and in a sandbox, their builds kept, their input files made safe."""
+"""Third-party tools: find them, run them within limits and in a sandbox, cache builds, and make input files safe."""

@@ -1,8 +1,8 @@
-"""Simulations that were built before, kept on this machine and shared by all runs.
+"""The cache of built simulations on this machine, which all runs share.
 
-An entry is a folder named by the hash of everything that the build depends on. It appears by one rename, when it
-is whole, and a run links what it needs into its own folder: so neither a run that is killed, nor two that build the
-same thing, nor the removal of an entry in use, can make a run simulate a broken build.
+An entry is a folder whose name is the hash of everything on which the build depends. It is renamed into place when it
+is complete, and a run links the files into its own folder. Therefore a run never simulates a broken build, even if a
+run is killed, if two runs build the same entry, or if an entry in use is removed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _LIMIT_VARIABLE = "DAIS_VERIF_CACHE_MB"
 _DEFAULT_LIMIT_MB = 2000
 
 _FACTS = "entry.json"
-#: Names of incomplete or discarded entries: leftovers of a killed run may be removed after an hour.
+#: The prefix of incomplete or discarded entries. Leftovers of a killed run are removed after an hour.
 _PASSING = ".passing-"
 _PASSING_SECONDS = 3600
 
 
 class Entry(NamedTuple):
-    """One build: ``bytes`` on disk, ``used`` in seconds since the epoch, ``facts`` for people."""
+    """A build. ``bytes``: its size. ``used``: its last use, in seconds since the epoch. ``facts``: for people."""
 
     key: str
     bytes: int
@@ -48,7 +48,10 @@ def home() -> Path:
 
 
 def limit() -> int:
-    """Bytes that all builds together may take: ``DAIS_VERIF_CACHE_MB`` megabytes, 0 for no cache at all."""
+    """Return the limit of all builds together in bytes, by ``DAIS_VERIF_CACHE_MB``; 0: there is no cache.
+
+    Raises ``InputError`` if the variable is not a number.
+    """
     text = os.environ.get(_LIMIT_VARIABLE, str(_DEFAULT_LIMIT_MB))
     if not text.isdecimal() or len(text) > 12:
         raise InputError(f"{_LIMIT_VARIABLE} is {text!r}; it must be a number of megabytes, 0 for no cache")
@@ -56,7 +59,7 @@ def limit() -> int:
 
 
 def key_of(parts: Iterable[str | bytes]) -> str:
-    """Return the hash of ``parts``, as one list: no two lists have the same bytes in other places."""
+    """Return the hash of the list ``parts``. The lengths are hashed as well, so that different lists differ."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
@@ -65,9 +68,9 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 
 
 def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
-    """Link the files ``names`` of entry ``key`` into ``folder``, or return False if there is no such entry.
+    """Link the files ``names`` of entry ``key`` into ``folder``; return False if there is no such entry.
 
-    Files that are not what was put there count as none, and the entry is removed.
+    An entry with changed files counts as missing, and is removed.
     """
     entry = home() / key
     try:
@@ -75,11 +78,11 @@ def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
             link_or_copy(entry / name, folder / name)
         hashes = json.loads((entry / _FACTS).read_text(encoding="utf-8"))["sha256"]
         if all(hashes[name] == _digest(folder / name) for name in names):
-            with contextlib.suppress(OSError):  # a cache of another user
+            with contextlib.suppress(OSError):  # the cache may belong to another user
                 os.utime(entry)
             return True
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # no entry, one on its way out, or a cache that cannot be used: then the thing is built
+        pass  # there is no entry, it is being removed, or the cache is not usable: the caller builds
     for name in names:
         (folder / name).unlink(missing_ok=True)
     if entry.is_dir():
@@ -89,11 +92,11 @@ def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
 
 @contextlib.contextmanager
 def turn(key: str, timeout: float | None = None) -> Iterator[None]:
-    """Wait while another run builds entry ``key``, at most ``timeout`` seconds, so that it is built once.
+    """Wait at most ``timeout`` seconds while another run builds entry ``key``, so that it is built only once.
 
-    Only a courtesy: nothing goes wrong if two runs build the same. Raises ``ToolError`` if the run is stopped.
+    This only saves time: two runs may build the same entry. Raises ``ToolError`` if the run is stopped.
     """
-    import filelock  # only now: who finds an entry needs no lock, and has no time to load it
+    import filelock  # imported late: it is slow to load, and not needed if the entry exists
 
     lock = filelock.FileLock(home() / f"{key}.lock")
     deadline = None if timeout is None else time.monotonic() + timeout
@@ -113,9 +116,9 @@ def turn(key: str, timeout: float | None = None) -> Iterator[None]:
 
 
 def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> None:
-    """Keep the files ``names`` of ``folder`` as entry ``key``, then remove what has not been used for longest.
+    """Store the files ``names`` of ``folder`` as entry ``key``, and remove the least recently used entries.
 
-    Failures to write the cache are ignored: the run has what it needs.
+    Failures to write the cache are ignored, since the run already has its files.
     """
     if limit() == 0:
         return
@@ -128,12 +131,12 @@ def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> 
         (unfinished / _FACTS).write_text(json.dumps(whole), encoding="utf-8")
         unfinished.rename(home() / key)
         _shrink(keep=key)
-    except OSError:  # also: another run was first
+    except OSError:  # for example, another run has stored the entry
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def entries() -> list[Entry]:
-    """Return the entries, last used first."""
+    """Return all entries, the most recently used first."""
     found = []
     for folder in _folders(passing=False):
         with contextlib.suppress(OSError, ValueError, TypeError):
@@ -144,7 +147,7 @@ def entries() -> list[Entry]:
 
 
 def clear() -> int:
-    """Remove every build and return how many bytes they took. Running simulations go on."""
+    """Remove all builds, and return their size in bytes. Running simulations are not affected."""
     size = sum(entry.bytes for entry in entries())
     for folder in [*_folders(passing=False), *_folders(passing=True)]:
         _remove(folder)
@@ -165,7 +168,7 @@ def _shrink(keep: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove an entry, renaming it first, so that it is never seen half removed."""
+    """Remove an entry. It is renamed first, so that no run sees a partly removed one."""
     doomed = folder.with_name(f"{_PASSING}{secrets.token_hex(8)}")
     with contextlib.suppress(OSError):
         folder.rename(doomed)

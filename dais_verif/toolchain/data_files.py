@@ -1,6 +1,6 @@
-"""Files that RTL reads while it is simulated: tables for ``$readmemh`` or VHDL's ``file_open``.
+"""Find the data files that RTL reads during simulation, such as tables for ``$readmemh`` or VHDL's ``file_open``.
 
-Simulators look for them in the folder in which a run takes place, so each run gets a copy there.
+Simulators look for them in the working folder of a run, so each run gets copies there.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dais_verif.toolchain.sources import MOST_RTL_BYTES
 
 __all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
 
-#: Suffixes that make a string in RTL count as the name of such a file.
+#: Suffixes by which a string in RTL counts as the name of a data file.
 _SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "txt", "csv")
 
 _NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
 
 
-#: A module of Verilog or an entity of VHDL, with what it declares; a parameter or generic of it, and its default.
+#: A Verilog module or VHDL entity with its text; and a parameter or generic with its default.
 _MODULE = re.compile(rb"\b(?:module|entity)\s+(\w{1,250})(.*?)(?=\b(?:module|entity)\s|\Z)", re.DOTALL | re.IGNORECASE)
 _DEFAULT = re.compile(rb'\b(\w{1,250})\s*(?::\s*string\s*:)?=\s*"([^"\n]{1,250})"', re.IGNORECASE)
 #: An instance with parameters, up to its ports.
@@ -32,20 +32,20 @@ _INSTANCE = re.compile(rb"\b(module\s+)?(\w{1,250})\s*(?:#|\bgeneric\s+map\b)\s*
 
 
 class DataFile(NamedTuple):
-    """The file at ``path``, which the RTL calls ``name``."""
+    """A data file. ``name``: its name in the RTL."""
 
     name: str
     path: Path
 
 
 def mentioned(sources: Sequence[Path]) -> list[str]:
-    """Return the strings in ``sources`` that look like names of data files, in order."""
+    """Return the strings in ``sources`` that look like names of data files, in order, each once."""
     found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
     return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
 
 
 def never_read(sources: Sequence[Path]) -> set[str]:
-    """Return the strings in ``sources`` that are defaults of parameters which every instance gives another value."""
+    """Return the names in ``sources`` that are only defaults of parameters which every instance overrides."""
     texts = [source.read_bytes() for source in sources]
     mentions = Counter(name for text in texts for name in _NAME.findall(text))
     given: dict[bytes, list[bytes]] = {}
@@ -61,23 +61,23 @@ def never_read(sources: Sequence[Path]) -> set[str]:
 
 
 def _bare(module: bytes, texts: Sequence[bytes]) -> int:
-    """Instances of ``module`` that leave all parameters as they are."""
+    """Return the number of instances of ``module`` that do not set any parameter."""
     instance = re.compile(rb"\b(module\s+)?" + re.escape(module) + rb"\s+(?!generic)\w+\s*\(")
     return sum(not declared for text in texts for declared in instance.findall(text))
 
 
 def _sets(parameter: bytes, values: bytes) -> bool:
-    """Return True if the parameters ``values`` of an instance set ``parameter``, by name or by position."""
+    """Return True if an instance with the parameter list ``values`` sets ``parameter``, by name or by position."""
     by_name = re.search(rb"\." + re.escape(parameter) + rb"\s*\(|\b" + re.escape(parameter) + rb"\s*=>", values, re.I)
     return by_name is not None or (_NAME.search(values) is not None and not re.match(rb"\s*(?:\.|\w+\s*=>)", values))
 
 
 def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[DataFile, ...]:
-    """Return the data files of ``sources``, as far as they can be found.
+    """Return the data files of ``sources`` that can be found.
 
-    ``given``: files, or folders of files, that the RTL calls by their names. What else it mentions is looked for
-    beside the sources, in the folders that lie there, and in the current folder; an absolute path is where it is.
-    Raises ``InputError`` if a file does not exist, or if two may be meant.
+    ``given``: files, or folders of files, which the RTL names without their folders. Other names are looked up beside
+    the sources, in the folders beside them, and in the current folder; an absolute path is used as it is. Raises
+    ``InputError`` if a given file does not exist, or if two different files have the same name.
     """
     files: dict[str, Path] = {}
     for path in _expanded(given):
@@ -91,7 +91,7 @@ def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[Dat
 
 
 def copy_into(folder: Path, files: Iterable[DataFile]) -> None:
-    """Copy each of ``files`` under its name into ``folder``. Links would let a simulation write to the originals."""
+    """Copy ``files`` under their names into ``folder``. Links would allow a simulation to write to the originals."""
     for name, path in files:
         if not Path(name).is_absolute():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _candidates(name: str, sources: Sequence[Path]) -> list[Path]:
     if Path(name).is_absolute():
         places = [Path("/")]
     elif ".." in Path(name).parts:
-        return []  # beside the folder of a run there is nothing of the user's
+        return []  # the folders around that of a run do not hold files of the user
     else:
         beside = dict.fromkeys(source.absolute().parent for source in sources)
         below = [entry for folder in beside for entry in sorted(folder.iterdir()) if entry.is_dir()]

@@ -1,6 +1,6 @@
-"""The part of the user's environment that our child tools get: only what they need to run.
+"""The environment variables that child processes get: only those that tools need to run.
 
-RTL is code, and so are the tools: neither has any use for passwords, tokens, or paths of keys.
+Tools and RTL can execute arbitrary code: they must not see passwords, tokens or paths of keys.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from dais_verif.passphrase import PASSPHRASE
 
 __all__ = ["stripped"]
 
-#: Paths of programs, libraries and headers, and the user's languages.
+#: Variables with paths of programs, libraries and headers, and the user's language.
 _NAMES = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "XDG_CACHE_HOME"),
     *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH"),
     *("GCC_EXEC_PREFIX", "GHDL_PREFIX", "VERILATOR_ROOT"),
 )
-#: For languages, threads in numpy, Yosys from PyPI, Python and this package: the bench uses the last two.
+#: Prefixes of variables for languages, threads in numpy, Yosys from PyPI, and Python and this package, which run the
+#: testbench.
 _BEGINNINGS = ("LC_", "OMP_", "OPENBLAS_", "YOWASP_", "PYTHON", "DAIS_VERIF_")
 
 
 def stripped(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the part of ``environment``, by default that of this process, that a tool gets."""
+    """Return the variables of ``environment``, by default that of this process, that a tool gets."""
     given = os.environ if environment is None else environment
     kept = {name: value for name, value in given.items() if name in _NAMES or name.startswith(_BEGINNINGS)}
     kept.pop(PASSPHRASE, None)

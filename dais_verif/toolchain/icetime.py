@@ -1,4 +1,4 @@
-"""icetime: how long signals take in a bitstream of an iCE40, which is all that it reads."""
+"""Run icetime, which computes delays in an iCE40 bitstream from the bitstream alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNPACK_LOG, _LOG = ICETIME_LOGS = ("iceunpack.log", "icetime.log")
 _UNPACKED = "unpacked.asc"
 
 _DELAY = re.compile(r"^Total path delay: ([0-9.]+) ns", re.MULTILINE)
-#: Family, part and package.
+#: The name of a device: part, size and package.
 DEVICE = re.compile(r"ice40-([a-z]+(\d)k)-([a-z]+\d+)$")
 
 
@@ -28,9 +28,9 @@ def part_of(device: str) -> tuple[str, str, str]:
 
 
 def path_delay(bitstream: Path, device: str, limits: Limits) -> float | None:
-    """Return the ns of the longest path in a bitstream, including paths from and to pins; None: there is none.
+    """Return the delay of the longest path in a bitstream in ns, including paths from and to pins; None without a path.
 
-    Works in the folder of the bitstream. Raises ``ToolError`` if a tool is missing or fails.
+    Logs and temporary files are in the folder of the bitstream. Raises ``ToolError`` if a tool is missing or fails.
     """
     folder = bitstream.parent
     part, package, chip = part_of(device)

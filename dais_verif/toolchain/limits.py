@@ -1,4 +1,4 @@
-"""Running one tool in a folder within limits of time and memory, with progress callbacks."""
+"""Run a tool within limits of time and memory, with progress callbacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _allow_more(argument: str) -> str:
 
 
 class Limits(NamedTuple):
-    """``seconds`` for a tool; ``megabytes`` of address space for each of its processes, if any."""
+    """Limits of a tool: its run time in ``seconds``; and ``megabytes`` of address space per process, None: no limit."""
 
     seconds: float
     megabytes: int | None
@@ -43,10 +43,10 @@ def run_limited(
     tell: Tell = lambda step: None,
     advice: Callable[[str], str] = _allow_more,
 ) -> None:
-    """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or meets a limit.
+    """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or exceeds a limit.
 
-    ``tell`` hears what the first group of ``step`` last matched in the log. ``advice``: what to do about a limit,
-    for which there is an argument of that name, as ``DaisError.of`` takes texts.
+    ``tell`` is called with the last match of the first group of ``step`` in the log. ``advice``: returns the hint for a
+    limit, given the name of the argument that raises it, ``timeout`` or ``memory``, in the form of ``DaisError.of``.
     """
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
@@ -69,7 +69,7 @@ def run_limited(
 
 
 class _Follower:
-    """Tells of the last step that a growing log names."""
+    """Reports the last step in a growing log, from a thread of its own."""
 
     def __init__(self, log: Path, step: re.Pattern[str] | None, tell: Tell) -> None:
         self._log, self._step, self._tell = log, step, tell

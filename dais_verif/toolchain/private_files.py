@@ -1,7 +1,7 @@
-"""RTL in a folder of ours, under names of ours: what the user calls a file is data, and no tool may see more in it.
+"""Copy RTL into our own folder under our own names, because tools may misread the names of the user's files.
 
-A name may hold a quote, a dollar or a line break, or begin with a dash; compilers take that for an option, a variable
-or a command. What is built is the copy, so that it is what was hashed whatever becomes of the original.
+A name may contain a quote, a dollar sign or a line break, or begin with a dash; a tool may take it for an option, a
+variable or a command. The copy is built, so that the hashed content is used even if the original changes.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ _FILE = re.compile(r"(?<![\w/.-])(?:\./)?(?:rtl|beside)/\d+/[^\s:,)'\"]+")
 
 
 class Private(NamedTuple):
-    """Copies of RTL. ``sources``: as seen from the folder. ``folders``: in which the originals lie, in the same way."""
+    """Copies of RTL, as relative paths. ``sources``: the copies. ``folders``: links to the folders of the originals."""
 
     sources: tuple[Path, ...]
     folders: tuple[Path, ...]
 
 
 def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None = None) -> Private:
-    """Copy ``sources`` into ``folder``, in the place of earlier copies. ``texts``: their bytes, if they were read.
+    """Copy ``sources`` into ``folder``, replacing earlier copies. ``texts``: their bytes, if they were already read.
 
-    If they include files, the folders that they lie in are linked as well, under safe names. Else there are no links: a
-    link to a parent folder would make a copy endless. Raises ``InputError`` if their place holds files of the user.
+    If they include files, their folders are linked as well, under safe names. Otherwise there are no links, since with
+    a link to a parent folder, copying ``folder`` would not end. Raises ``InputError`` if files of the user are in the
+    way.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():
@@ -69,15 +70,15 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def options(own: Private) -> list[str]:
-    """Options that let RTL include what lies beside it.
+    """Return the options by which RTL finds include files beside the originals.
 
-    None if nothing is included: Verilator also looks there for modules that no source holds.
+    There are none if the RTL includes nothing, since Verilator would also look there for missing modules.
     """
     return [f"-I{folder}" for folder in own.folders]
 
 
 def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the paths of those ``files``, as a tool names its inputs, that are not among ``sources``."""
+    """Return the original paths of ``files``, which a tool has read, except those of ``sources``."""
     given = {str(source) for source in own.sources}
     names = [name for name in dict.fromkeys(files) if name.removeprefix("./") not in given]
     return tuple(Path(original(name, sources)) for name in names)
@@ -92,7 +93,7 @@ def read(source: Path) -> bytes:
 
 
 def original(place: str, sources: Sequence[Path]) -> str:
-    """Return the user's name for the file that a tool calls ``place``, relative to the folder of the copies."""
+    """Return the original path of ``place``, a path that a tool writes relative to the folder of the copies."""
     found = _PLACE.match(place)
     if found is None:
         return place
@@ -104,7 +105,7 @@ def original(place: str, sources: Sequence[Path]) -> str:
 
 
 def shown(text: str, sources: Sequence[Path]) -> str:
-    """Return ``text``, a message of a tool, with the names that the user has for ``sources``."""
+    """Return ``text``, a message of a tool, with the original paths instead of those of the copies."""
 
     def named(found: re.Match[str]) -> str:
         return original(found[0], sources)
@@ -113,7 +114,7 @@ def shown(text: str, sources: Sequence[Path]) -> str:
 
 
 def plain_name(source: Path, number: int) -> str:
-    """Return the name of ``source``, or a plain one with ``number`` if it has characters that tools may misread."""
+    """Return the name of ``source``, or a name with ``number`` if it has characters that tools may misread."""
     if _PLAIN.fullmatch(source.name):
         return source.name
     suffix = source.suffix if _PLAIN.fullmatch(source.suffix[1:] or "-") else ""

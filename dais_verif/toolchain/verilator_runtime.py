@@ -1,11 +1,11 @@
 """The common part of all Verilator simulations, compiled once per machine.
 
 It consists of Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
-every design, yet takes several times as long to compile as a small one. So it is kept in the cache, in a folder named
-by everything it depends on. That folder is renamed into place when it is complete, under a lock: an existing folder is
-complete, however a build was stopped. It is sealed with the hashes of its files, and compiled again if they do not
-match; that detects damage, but no attacker, who can seal as well: write access to the cache means running code as its
-user.
+all designs, but takes several times as long to compile as a small design. Therefore it is kept in the cache, in a
+folder whose name is the hash of everything that it depends on. The folder is renamed into place when it is complete,
+under a lock, so that an existing folder is always complete. A file with the hashes of all files seals it, and it is
+compiled again if they do not match. This detects damage, but not an attacker: write access to the cache means running
+code as its user.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ __all__ = [
 
 PREFIX = "Vdesign"
 
-#: Our own C++: what stands between cocotb's main program, compiled once, and any design.
+#: The folder of our own C++, which connects cocotb's main program, compiled once, to any design.
 NATIVE = Path(__file__).parent / "native"
 
-#: Measured up to 50,000 operations: -O0 saves a tenth of the build and simulates ten times slower.
+#: Measured up to 50,000 ops: -O0 saves a tenth of the build time, but simulates ten times slower.
 OPTIMISATION = "-O1"
 
 _FLAGS = ("-std=gnu++17", "-pthread")
 
-#: To be included before anything else: GCC then takes the compiled form beside it, if it was made with the same
-#: options. Reading these headers is most of the compile time of a small design.
+#: The header to include before anything else: GCC then uses the precompiled header beside it, if it was made with the
+#: same options. Reading these headers takes most of the compile time of a small design.
 HEADERS = "headers.h"
 _HEADERS_TEXT = """\
 #pragma once
@@ -73,7 +73,7 @@ _OPTIONS, _SEAL = "options.json", "seal.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The output of ``--make json`` for a verilated design: C++ files by kind, and options the compiler must know."""
+    """The output of ``--make json`` for a verilated design: C++ files by kind, and the options for the compiler."""
 
     options: dict[str, object]
     runtime: tuple[Path, ...]
@@ -82,9 +82,9 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read it from the folder that Verilator wrote."""
+        """Read the manifest in ``folder``, the output of Verilator."""
         content = json.loads(_without_octal((folder / f"{PREFIX}.json").read_bytes()).decode(errors="surrogateescape"))
-        # A kind without files is left out of the manifest.
+        # The manifest omits a kind without files.
         files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
         return cls(
             options=content["options"],
@@ -94,7 +94,7 @@ class Manifest:
         )
 
     def defines(self) -> list[str]:
-        """Return the macros that runtime and design must be compiled with alike, as in ``verilated.mk``."""
+        """Return the options for macros that must be the same for runtime and design, as in ``verilated.mk``."""
         names = {
             "VM_COVERAGE": "coverage",
             "VM_SC": "system_c",
@@ -109,12 +109,12 @@ class Manifest:
 
 
 def _without_octal(text: bytes) -> bytes:
-    """Return ``text`` as JSON: Verilator writes a byte beyond ASCII, of a path, as ``\\303``."""
+    """Return ``text`` as valid JSON: Verilator writes bytes of paths beyond ASCII in octal, such as ``\\303``."""
     return re.sub(rb"\\(\\|[0-7]{3})", lambda m: m[0] if m[1] == b"\\" else bytes([int(m[1], 8)]), text)
 
 
 def verilator_options(*, waves: bool, coverage: bool = False) -> list[str]:
-    """Return the options that decide what the runtime must hold; every design is verilated with them."""
+    """Return the options that determine the content of the runtime; every design is verilated with them."""
     options = ["--cc", "--exe", "--vpi", "--no-timing", "--make", "json", "--prefix", PREFIX, "-Wno-fatal"]
     return [*options, *["--trace-vcd"] * waves, *["--coverage-line", "--coverage-toggle"] * coverage]
 
@@ -128,14 +128,14 @@ def compile_command(
     *,
     include: Iterable[Path] = (),
 ) -> list[str]:
-    """Compile one C++ file into an object."""
+    """Return the command that compiles one C++ file into an object."""
     folders = [*include, verilator.root / "include", verilator.root / "include" / "vltstd"]
     flags = [optimisation, *_FLAGS, *manifest.defines(), *(f"-I{folder}" for folder in folders)]
     return [str(verilator.compiler), *flags, "-c", str(source), "-o", str(output)]
 
 
 def main_object(folder: Path) -> Path:
-    """Return the main program of cocotb, which needs a ``Vtop`` as ``native/Vtop.h`` has it."""
+    """Return the compiled main program of cocotb, which needs a ``Vtop`` as in ``native/Vtop.h``."""
     return folder / "main.o"
 
 
@@ -145,16 +145,16 @@ def home() -> Path:
 
 
 def place(*, waves: bool = False, coverage: bool = False) -> Path:
-    """Return the folder in which a runtime is, or would be: its name says all that it depends on."""
+    """Return the folder of a runtime, which may not exist yet; its name depends on everything in the build."""
     return home() / _key(tools.verilator(), verilator_options(waves=waves, coverage=coverage))
 
 
 def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
-    """Return the folder of the runtime's objects, compiling them if this machine has none that is intact."""
+    """Return the folder of the runtime's objects; compile them unless this machine has an intact one."""
     folder = place(waves=waves, coverage=coverage)
     if intact(folder):
         return folder
-    import filelock  # only now: it takes longer to load than the rest of this function
+    import filelock  # imported late: it takes longer to load than the rest of this function
 
     try:
         home().mkdir(parents=True, exist_ok=True)
@@ -177,7 +177,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
 
 
 def announce(*, waves: bool, coverage: bool) -> None:
-    """Report the reason of the wait: a first build takes half a minute more."""
+    """Print the reason for the wait: the first build takes half a minute longer."""
     what = [*["waves"] * waves, *["coverage"] * coverage]
     kind = f" with {' and '.join(what)}" if what else ""
     print(
@@ -188,7 +188,7 @@ def announce(*, waves: bool, coverage: bool) -> None:
 
 
 def intact(folder: Path) -> bool:
-    """Return True if ``folder`` holds a runtime, and each of its files is unchanged."""
+    """Return True if ``folder`` holds a runtime, all files of which are unchanged."""
     try:
         seal = json.loads((folder / _SEAL).read_bytes())
         return bool(seal) and seal == _hashes(folder)
@@ -197,7 +197,7 @@ def intact(folder: Path) -> bool:
 
 
 def clear() -> int:
-    """Remove every runtime, and return how many bytes they took. Builds that are going on may fail."""
+    """Remove all runtimes, and return their size in bytes. Running builds may fail."""
     size = sum(path.stat().st_size for path in home().rglob("*") if path.is_file()) if home().is_dir() else 0
     _remove(home())
     return size
@@ -213,7 +213,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the folder, renaming it first, so that no process takes half a folder for a whole one."""
+    """Remove ``folder``. It is renamed first, so that no process uses a partly removed one."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():
@@ -223,7 +223,7 @@ def _remove(folder: Path) -> None:
 
 
 def check_fits(folder: Path, manifest: Manifest) -> None:
-    """Refuse a design that was verilated with other options than the runtime: it might link and misbehave."""
+    """Raise ``ToolError`` if the options of a design and of the runtime differ: it might link, but misbehave."""
     options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     if options != manifest.options:
         raise ToolError(
@@ -235,7 +235,7 @@ def check_fits(folder: Path, manifest: Manifest) -> None:
 def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str]) -> None:
     (folder / "empty.v").write_text("module empty(input a);\nendmodule\n", encoding="ascii")
     session = Session(folder / "build.log", cwd=folder, env=verilator.env)
-    # A public signal makes Verilator ask for the parts that any design seen by cocotb needs.
+    # With a public signal, Verilator includes the parts that every design needs for cocotb.
     options = [*shared, "--public-flat-rw", "--Mdir", "design", "empty.v"]
     session.check("verilator", [*verilator.driver, *options])
     manifest = Manifest.read(folder / "design")
@@ -251,7 +251,7 @@ def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str])
     ]
     session.check("g++", *commands, jobs=os.cpu_count() or 1)
     (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
-    shutil.rmtree(folder / "design")  # what no build reads needs no seal
+    shutil.rmtree(folder / "design")  # no build reads it
 
 
 def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:

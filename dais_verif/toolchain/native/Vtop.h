@@ -1,7 +1,7 @@
-// What cocotb's main program knows as the design.
+// The class that cocotb's main program uses as the design.
 //
-// A stand-in with a fixed shape: main.o is compiled against it once per machine, and design.cpp, compiled with
-// each design, passes the calls on to the class that Verilator wrote.
+// It is the same for all designs: main.o is compiled with it once per machine, and design.cpp, which is compiled with
+// each design, forwards the calls to the class that Verilator wrote.
 #pragma once
 
 #include <cstdint>

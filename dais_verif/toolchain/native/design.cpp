@@ -1,7 +1,7 @@
-// Compiled with each design, in one unit with what Verilator wrote of it.
+// Compiled with each design, in one unit with Verilator's output.
 //
-// First the calls of cocotb's main program; then the bulk path: vectors in memory, evaluated in a loop that never
-// leaves C++, by an instance of the design of its own, so that any number of threads may run beside cocotb's.
+// First come the calls of cocotb's main program, then the bulk path: vectors in memory are evaluated in a C++ loop with
+// an instance of the design of its own, so that any number of threads can run beside that of cocotb.
 
 #include <atomic>
 #include <cstddef>
@@ -38,7 +38,7 @@ namespace {
 
 constexpr size_t WORD = 64;
 
-// A port of the design, or an element of one, and the bits of a packed row that it carries.
+// A port of the design, or an element of a port, and its bits in a packed row.
 struct Pin final {
     uint8_t* data = nullptr;
     size_t offset = 0;
@@ -47,7 +47,7 @@ struct Pin final {
 
 uint64_t ones(size_t bits) { return bits < WORD ? (uint64_t{1} << bits) - 1 : ~uint64_t{0}; }
 
-// Bits `offset` to `offset + count - 1` of a row, at most a word of them.
+// Returns bits `offset` to `offset + count - 1` of a row, at most one word.
 uint64_t bits_at(const uint64_t* row, size_t offset, size_t count) {
     const size_t word = offset / WORD, shift = offset % WORD;
     uint64_t bits = row[word] >> shift;
@@ -55,7 +55,7 @@ uint64_t bits_at(const uint64_t* row, size_t offset, size_t count) {
     return bits & ones(count);
 }
 
-// The bytes above a port's own bits stay 0, as Verilator wants them.
+// Copies bits of a row to a port. Verilator requires that the bits above its width are 0.
 void load(const Pin& pin, const uint64_t* row) {
     for (size_t done = 0; done < pin.width; done += WORD) {
         const size_t count = pin.width - done < WORD ? pin.width - done : WORD;
@@ -64,7 +64,7 @@ void load(const Pin& pin, const uint64_t* row) {
     }
 }
 
-// `row` comes zeroed.
+// Copies a port to its bits in `row`, which must be 0 before.
 void store(const Pin& pin, uint64_t* row) {
     for (size_t done = 0; done < pin.width; done += WORD) {
         const size_t count = pin.width - done < WORD ? pin.width - done : WORD;
@@ -76,14 +76,14 @@ void store(const Pin& pin, uint64_t* row) {
     }
 }
 
-// An instance of the design with the ports of its face, of which `clock` is there only if the design is clocked.
+// An instance of the design, with the ports of its interface; `clock` has data only if the design is clocked.
 struct Instance final {
     VerilatedContext context;
     std::unique_ptr<Vdesign> design;
     std::vector<Pin> inputs, outputs;
     Pin clock;
 
-    // The port that the bench calls `name`, which may be an element of an array: "x[3]".
+    // Returns the port `name` of the testbench, which may be an element of an array, such as "x[3]".
     Pin find(const std::string& name) const {
         const VerilatedScope* const scope = context.scopeFind("bulk.TOP");
         const size_t bracket = name.back() == ']' ? name.rfind('[') : std::string::npos;
@@ -98,8 +98,8 @@ struct Instance final {
         return pin;
     }
 
-    // Takes lines "input NAME OFFSET WIDTH", "output NAME OFFSET WIDTH", "set NAME VALUE", "clock NAME" and
-    // "reset NAME ACTIVE"; false if the design lacks one of them.
+    // Reads an interface: lines "input NAME OFFSET WIDTH", "output NAME OFFSET WIDTH", "set NAME VALUE", "clock NAME"
+    // and "reset NAME ACTIVE". Sets these ports, and applies the reset. Returns false if the design lacks a port.
     bool take(const char* face) {
         std::istringstream lines{face};
         std::string kind, name;
@@ -135,7 +135,7 @@ struct Instance final {
         design->eval();
     }
 
-    // Every cycle of a machine from power-up: its outputs before the edge, and after it with the same inputs.
+    // Runs a machine from power-up, and stores its outputs before each edge, and after it with the same inputs.
     void sequence(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words,
                   size_t cycles) {
         for (size_t t = 0; t < cycles; ++t) {
@@ -148,8 +148,8 @@ struct Instance final {
         }
     }
 
-    // Without a clock the outputs follow the inputs; with one, every edge has a sample, the last ones once more the
-    // first, and an output is what is there just before the edge that is `latency` edges later.
+    // Evaluates rows. With a clock, each edge takes a row; after the last row, the first ones are repeated until all
+    // outputs are known. An output is sampled right before the edge that is `latency` edges after that of its row.
     void run(const uint64_t* inputs_of, size_t input_words, uint64_t* outputs_of, size_t output_words, size_t rows,
              size_t latency) {
         for (size_t edge = 0; edge < rows + latency; ++edge) {
@@ -166,8 +166,8 @@ struct Instance final {
     }
 };
 
-// Everything about an instance must be done with its context as the thread's, and the thread may be the one in which
-// cocotb's simulation lives, with a context of its own.
+// Restores the thread's context. Calls of an instance need its context as that of the thread, but the thread may be the
+// one that runs cocotb's simulation, which has another context.
 struct Visit final {
     VerilatedContext* const before = Verilated::threadContextp();
     ~Visit() { Verilated::threadContextp(before); }
@@ -190,7 +190,7 @@ void dais_verif_close(void* handle) {
     delete instance;
 }
 
-// An instance with a `face`; null if the design has another one.
+// Returns an instance with the interface `face`; null if the design has other ports.
 void* dais_verif_open(const char* face) {
     const Visit visit;
     Instance* const instance = new Instance;
@@ -201,8 +201,8 @@ void* dais_verif_open(const char* face) {
     return nullptr;
 }
 
-// Rows are packed in little-endian 64-bit words, bits beyond the ports' 0; `outputs` comes zeroed. `latency`: edges
-// from an input to its output, of a clocked design.
+// Rows are packed in little-endian 64-bit words, with 0 in bits beyond those of the ports. `outputs` must be 0 before.
+// `latency`: for a clocked design, the number of edges from an input to its output.
 void dais_verif_evaluate(void* handle, const uint64_t* inputs, size_t input_words, uint64_t* outputs,
                          size_t output_words, size_t rows, size_t latency) {
     const Visit visit;
@@ -211,7 +211,7 @@ void dais_verif_evaluate(void* handle, const uint64_t* inputs, size_t input_word
     instance.run(inputs, input_words, outputs, output_words, rows, latency);
 }
 
-// The same of a machine: two rows of outputs a cycle, before its edge and after it. Once for an instance.
+// The same for a machine: two rows of outputs per cycle, before its edge and after it. At most one call per instance.
 void dais_verif_sequence(void* handle, const uint64_t* inputs, size_t input_words, uint64_t* outputs,
                          size_t output_words, size_t cycles) {
     const Visit visit;

@@ -1,9 +1,10 @@
-// Sign extension in half the instructions of Verilator's own; included after verilated.h, before any design.
+// Sign extension with half the instructions of Verilator's own; included after verilated.h, before any design.
 //
-// A signed signal is kept without its sign: every operand of every signed operation is extended first, so that this
-// is most of what a simulation does. Verilator masks the sign bit out and joins its negation: that also needs the bits
-// above to be 0, for which each result is masked. Two shifts need no such mask, which the compiler then drops.
-// For every value of a signal, whose bits above its width are 0, both give the same: tests/sim/test_extends.py.
+// Verilator stores signed signals without sign extension, and extends every operand of every signed operation, which
+// takes most of the time of a simulation. Its own code masks the sign bit and combines it with its negation, and needs
+// a mask on each result, so that the bits above the width are 0. Two shifts do not need that mask, and the compiler
+// removes it. For all values of a signal, whose bits above its width are 0, both give the same result:
+// tests/sim/test_extends.py.
 #pragma once
 
 #include <cstdint>
