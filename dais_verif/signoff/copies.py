@@ -6,6 +6,7 @@ else: RTL finds its include files as before, and finds no file that is not certi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -17,7 +18,7 @@ from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.policy import Diff, Policy
 from dais_verif.signoff.subject import FileHash, Subject, sha256_of
 
-__all__ = ["SUBJECT", "copied"]
+__all__ = ["SUBJECT", "copied", "with_paths"]
 
 #: The folder of the copies, in the folder of the evidence.
 SUBJECT = "subject"
@@ -53,20 +54,23 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
             made[number] = _copy(file, root / f"{file.role}_{number}" / (file.name or path.name))
     files = tuple(replace(file, path=str(made.get(number, file.path))) for number, file in enumerate(subject.files))
     own = replace(subject, path=Path(files[0].path), files=files)
-    ports, data = (
-        [file.path for file in own.of("ports")],
-        [file.path for file in own.of("data") if "/" not in file.name],
-    )
+    data = [file.path for file in own.of("data") if "/" not in file.name]
+    return own, with_paths(policy, own, data)
+
+
+def with_paths(policy: Policy, subject: Subject, data: Iterable[str]) -> Policy:
+    """Return ``policy`` with the paths in ``subject`` of all files that it names, and ``data`` as its data files."""
+    ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(
         policy.rtl,
-        files=() if subject.emitted else tuple(own.rtl),
+        files=() if subject.emitted else tuple(subject.rtl),
         data=tuple(data),
         ports=ports[0] if ports else None,
     )
-    diff = Diff(**{role: own.only(role).path for role in policy.diff.files})
-    bits = with_files(policy.bitstream, {role: own.only(role).path for role in policy.bitstream.files})
-    inputs = tuple(file.path for file in own.of("input"))
-    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff, bitstream=bits)
+    diff = Diff(**{role: subject.only(role).path for role in policy.diff.files})
+    bits = with_files(policy.bitstream, {role: subject.only(role).path for role in policy.bitstream.files})
+    inputs = tuple(file.path for file in subject.of("input"))
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff, bitstream=bits)
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:

@@ -18,7 +18,7 @@ from filelock import FileLock
 from support.door import environment
 from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.passphrase import PASSPHRASE
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
@@ -77,6 +77,27 @@ def test_a_new_run_finds_the_same_or_says_what_it_does_not(tmp_path: Path) -> No
     ending = verify(folder, "--rerun")
     assert ending.tree["rerun"] is False
     assert any("not run again" in note for note in ending.tree["notes"])
+
+
+@pytest.mark.slow
+def test_a_new_run_finds_data_that_moved_with_the_design(tmp_path: Path) -> None:
+    """After a project was moved, a new run reads data files and folders of the policy at their new place."""
+    reads = "".join(
+        f'reg [7:0] {name} [0:0];\ninitial $readmemh("{file}", {name});\n'
+        for name, file in (("first", "alone.mem"), ("second", "tables/inner.mem"))
+    )
+    text = emit_verilog(DESIGN).replace("endmodule", reads + "endmodule")
+    folder = project(tmp_path / "before", QUICK + GIVEN + 'data = ["data/alone.mem", "data/tables"]\n', text)
+    (folder / "data/tables").mkdir(parents=True)
+    for name in ("alone.mem", "tables/inner.mem"):
+        (folder / "data" / name).write_text("00\n")
+    ending = sign(folder)
+    assert ending.exit_code == 0, stages(ending)
+    moved = folder.rename(tmp_path / "after")
+    ending = verify(moved, "--rerun")
+    assert (ending.findings, ending.tree["rerun"], ending.exit_code) == ([], True, 0), ending.stderr
+    (moved / "data/tables/inner.mem").write_text("01\n")
+    assert verify(moved, "--rerun").exit_code == 7
 
 
 @pytest.mark.slow

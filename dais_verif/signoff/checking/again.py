@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
-import msgspec
-
-from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.checking.comparison import Difference, Pair, differences, of_stages
 from dais_verif.signoff.checking.recheck import CertificateCheck, read_certificate
-from dais_verif.signoff.context import Context
+from dais_verif.signoff.copies import with_paths
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.signoff.policy import Diff, Given, Policy
+from dais_verif.signoff.policy import Given, Policy
 from dais_verif.signoff.session import POLICY, sign_off
+from dais_verif.signoff.subject import Subject
 from dais_verif.verdict import Verdict
 
 __all__ = ["run_again"]
@@ -27,7 +25,8 @@ def run_again(
     context = checked.context
     if context is None:
         return
-    subject, policy = context.subject, _where_they_are(context)
+    subject = context.subject
+    policy = with_paths(context.policy, subject, _data(context.policy, subject))
     given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
     record = sign_off(
         subject.design,
@@ -48,16 +47,16 @@ def run_again(
     yield from differences(Pair(checked.certificate, again, (checked.folder, there)))
 
 
-def _where_they_are(context: Context) -> Policy:
-    """Return the policy with the current paths of its files."""
-    subject, policy = context.subject, context.policy
-    if subject.emitted:
-        files: tuple[str, ...] = ()
-    else:
-        files = tuple(subject.rtl)
-    ports = [file.path for file in subject.of("ports")]
-    rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
-    diff = Diff(**{role: subject.only(role).path for role in policy.diff.files})
-    bits = with_files(policy.bitstream, {role: subject.only(role).path for role in policy.bitstream.files})
-    inputs = tuple(file.path for file in subject.of("input"))
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff, bitstream=bits)
+def _data(policy: Policy, subject: Subject) -> Iterator[str]:
+    """Yield the current path of each data file or folder that ``policy`` names, or its old path if none is certified.
+
+    A file in a folder has the name of the folder in front of its own.
+    """
+    for given in policy.rtl.data:
+        path = given
+        for file in subject.of("data"):
+            parts = PurePath(file.name).parts
+            if parts[0] == PurePath(given).name:
+                path = file.path if len(parts) == 1 else str(PurePath(file.path).parents[len(parts) - 2])
+                break
+        yield path
