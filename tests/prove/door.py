@@ -54,8 +54,8 @@ def run_prove(
     """Prove the Verilog text ``rtl``, or else our own RTL of ``program``; all files go into ``folder``.
 
     ``confirm``: also simulate what is proved; off by default, since most tests are about the prover alone.
-    ``diagnose``: simulate a counterexample that a simulator has confirmed once more, to name the wrong op and to
-    record waves.
+    ``diagnose``: after a simulator has confirmed a counterexample, simulate it again, to name the wrong op and record
+    waves.
     """
     path = program if isinstance(program, Path) else save(program, folder)
     folder.mkdir(parents=True, exist_ok=True)

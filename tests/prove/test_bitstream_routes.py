@@ -132,8 +132,7 @@ def differences(route: Route) -> list[str]:
             ours = sorted(pads.get(one, one) for one in carries[place].inputs[:2])
             same(place, "carry inputs", str(ours), str(sorted(source(nets[f"I{i}"], "1'b0") for i in (1, 2))))
             into = "1'b1" if parameters["CIN_SET"] == "1" else "1'b0"
-            # Where a carry also goes to logic, nextpnr adds a cell that passes it on, and names the carry at I3
-            # alone.
+            # Where a carry also goes to logic, nextpnr adds a cell that passes it on, and names the carry only at I3.
             before = nets["CIN"] or (nets["I3"] if parameters["CIN_CONST"] == "0" and number != "0" else [])
             same(place, "carry in", carries[place].inputs[2], source(before, into))
         if place in registers:

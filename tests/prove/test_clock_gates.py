@@ -1,4 +1,4 @@
-"""A latch that is open while the clock is 0, with an AND, is read as an enable of the registers that it clocks."""
+"""An integrated clock gate, a latch that is open while the clock is 0 and an AND, is read as a clock enable."""
 
 from __future__ import annotations
 

@@ -126,8 +126,7 @@ WRONG: dict[str, tuple[tuple[str, ...], Clocking | None]] = {
 }
 
 
-#: One design that was misread, one with a start-up problem, and one that only simulators find; the others are
-#: similar.
+#: One design that was misread, one with a start-up problem, one that only simulators find; the others are similar.
 FAST = ("a macro of an earlier file", "a register that becomes constant after reset", "a block that nothing triggers")
 
 

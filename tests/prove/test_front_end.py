@@ -17,7 +17,7 @@ from dais_verif.toolchain import tools
 
 @pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
 def test_expressions_have_the_values_that_icarus_gives_them(front_end: str, tmp_path: Path) -> None:
-    """Hundreds of random expressions of mixed signs and widths agree with Icarus, in both kinds of sizing contexts."""
+    """Hundreds of random expressions of mixed signs and widths, self- and context-determined, agree with Icarus."""
     rng = random.Random(7)
     declarations = [f"wire {sign} [{w - 1}:0] y{n}" for n, (sign, w) in enumerate(result(rng) for _ in range(400))]
     assigns = [f"  assign y{n} = {expression(rng, 3)};" for n in range(len(declarations))]

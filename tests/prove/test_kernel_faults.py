@@ -40,7 +40,7 @@ def test_no_kind_of_fault_escapes(judge: Judge) -> None:
 
 
 def test_a_range_that_begins_elsewhere_shows_in_many_ranges_alone(tmp_path: Path) -> None:
-    """Lines that always begin with the first member are found only if the members run in many ranges.
+    """A machine that always begins with the first member is found only if the members run in many ranges.
 
     If all members run in one range, this fault has no effect.
     """

@@ -20,7 +20,7 @@ from dais_verif.prover.slang.pieces import Marks, Pieces, Value, assigned, chose
 from dais_verif.prover.terms import Term, const, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
 
-#: COUNT is more than the number of elements that are kept as one term; MANY is for arrays that were once too large.
+#: COUNT is more than the number of elements that are kept as one term; arrays of MANY elements were once too large.
 COUNT, MANY = 200, 5_000
 HEAD = "module model(input clk, input [7:0] model_inp, output [4:0] model_out); wire [7:0] IN = model_inp;"
 SUM = "5'(a[17][3:0]) + 5'(a[SIZE-1][7:4])"

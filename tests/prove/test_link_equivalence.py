@@ -251,7 +251,7 @@ def hinted(folder: Path, second: str, order: str) -> Equivalence:
 
 
 def test_hints_propose_registers_and_decide_nothing(tmp_path: Path) -> None:
-    """Correct hints are used; wrong or unknown names lead to the same answer in the ordinary way."""
+    """Correct hints are used; with wrong or unknown names, the proof without hints gives the same answer."""
     assert hinted(tmp_path, INVERTED, "0123").hinted
     for order in ("1023", "3210", "0000", "9999"):
         found = hinted(tmp_path, INVERTED, order)

@@ -1,4 +1,4 @@
-"""Other ports are proved: one per element, wider or finer, sized by intervals, tied; unfit ones are refused."""
+"""Other ports (one per element, wider, finer, tied, sized by intervals) are proved; unsuitable ones are refused."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_one_value_that_overflows() -> None:
 
 
 def test_an_overflow_that_random_vectors_do_not_meet() -> None:
-    """An overflow at the largest values of two 20-bit inputs alone is found, although random vectors do not meet it."""
+    """An overflow only at the largest values of both 20-bit inputs is found, although random vectors do not meet it."""
     rows = [(-1, j, -1, 0, (0, 20, 0)) for j in range(2)]
     rows += [(0, 0, 1, 0, (0, 21, 0)), (4, 2, -1, (1 << 21) - (1 << 21) + 1, (0, 21, 0))]
     rows += [(4, 3, -1, 1, (0, 21, 0))]

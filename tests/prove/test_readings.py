@@ -21,8 +21,7 @@ def modules(count: int, first: int = 0) -> list[Module]:
     return [random_module(seed) for seed in range(first, first + count)]
 
 
-#: Modules of which Icarus 11 computes other values than Verilator and the reader, and one whose simulation in Icarus
-#: never ends.
+#: Modules of which Icarus 11 computes other values than Verilator and the reader, and one that never ends in Icarus.
 ODD_IN_ICARUS = frozenset(
     f"m{seed}" for seed in (30, 57, 84, 99, 101, 121, 131, 137, 142, 233, 263, 273, 276, 297, 310, 318, 384, 386)
 )
@@ -73,8 +72,7 @@ def test_a_module_is_the_same_for_the_same_seed() -> None:
 
 @pytest.mark.parametrize("count", [40, pytest.param(300, marks=pytest.mark.slow)])
 def test_modules_in_icarus(count: int, tmp_path: Path) -> None:
-    # Icarus does not extend an expression that is connected to a port to the width of the port, as all other tools
-    # do.
+    # Unlike all other tools, Icarus does not extend an expression that is connected to a port to the port's width.
     some = [m for m in modules(470) if not m.style.newer and "connected expression" not in m.features]
     some = [m for m in some if m.name != ENDLESS][:count]
     assert len(some) == count

@@ -107,7 +107,7 @@ def test_a_form_of_registers(name: str, front_end: str, tmp_path: Path) -> None:
     assert all(f"{pin} held at {value}" in run.tree["message"] for pin, value in held.items())
 
 
-#: Each design with a bug is also simulated; in the fast suite, this is one design of each kind.
+#: The designs whose faulty variants run in the fast suite, one of each kind; each fault is also simulated.
 BUGGY = (
     "plain",
     "synchronous reset",

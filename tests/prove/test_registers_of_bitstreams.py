@@ -1,4 +1,4 @@
-"""Registers and block RAMs of a bitstream are proved to do what RTL with a memory does; no seeded fault is."""
+"""Registers and block RAMs of a bitstream are proved to match RTL with a memory, and no seeded fault is proved."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ from dais_verif.prover.twins import first_twins
 
 MODELS = Path(__file__).parents[1] / "alir"
 
-#: Sums of the same operands and types that differ in a sign, a shift, an operand or a constant; two of them are
-#: equal.
+#: Sums of the same operands and types that differ in a sign, a shift, an operand or a constant; two are equal.
 NEAR = [
     [(0, 0, 0), (1, 0, 0), (0, 1, 0)],
     [(0, 0, 0), (1, 0, 1), (0, 1, 0)],

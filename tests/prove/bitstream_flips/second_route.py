@@ -51,8 +51,7 @@ class SecondRoute:
         )
         if read.returncode:
             raise Unread(f"icebox_vlog refuses it: {read.stderr.strip().splitlines()[-1:]}")
-        # ``icebox_vlog`` declares a pad that drives, and that is also read, as an ``inout`` vector, which Icarus
-        # rejects.
+        # ``icebox_vlog`` declares a pad that drives and is also read as an ``inout`` vector, which Icarus rejects.
         text = re.sub(r"\binout\b", "output", read.stdout)
         text = re.sub(r"tran\((\S+ \[\d+\]), (\S+ )\);", r"assign \1 = \2;", text)
         (self._folder / "flipped.v").write_text(text)

@@ -79,7 +79,7 @@ def machine_of(one: KernelInstance, form: str) -> tuple[Machine, dict[str, int]]
 
 
 def kernel_of(one: KernelInstance, form: str) -> KernelFolder:
-    """Return the ``KernelFolder`` of an instance; its folder does not exist."""
+    """Return an instance as a ``KernelFolder``, whose folder does not exist."""
     names = [tensor.name for tensor in (*one.mapping.inputs, *one.mapping.outputs)]
     count = len(one.mapping.inputs)
     facts = machine_of(one, form)[1]

@@ -279,7 +279,7 @@ def main(
     patience: float,
     explained: Path,
 ) -> None:
-    """Test the fast tests of the prover with mutants of the prover's own code."""
+    """Run the prover's fast tests against mutants of the prover's own code."""
     root, output = root.resolve(), output.resolve()
     work = output.with_suffix("")
     work.mkdir(parents=True, exist_ok=True)

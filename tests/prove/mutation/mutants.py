@@ -18,8 +18,8 @@ from cosmic_ray.operators.provider import OperatorProvider
 
 __all__ = ["MODULES", "Mutant", "modules_of", "mutants_of", "sample"]
 
-#: The modules that decide whether a proof is right: readers, registers, control, claims, comparisons. Folders end in
-#: /.
+#: The modules that decide whether a proof is right: readers, registers, control, claims, comparisons. A / ends a
+#: folder.
 MODULES = (
     "slang/",
     "yosys/",

@@ -138,8 +138,7 @@ class Expressions:
             ranges = [f"[{self.index()} {rng.choice('+-')}: {count}]"] * falls
             outside = rng.randint(1, 3)  # a part of the range is inside
             ranges += [f"[{down + outside}:{first}]"] * (one.left > one.right and not self.style.newer)
-            # Verilator invents bits where a constant range ends beyond the signal, so Icarus must also read the
-            # module.
+            # Verilator invents bits where a constant range ends beyond the signal, so Icarus must also read it.
             ranges += [f"[{up} +: {count + outside + one.width}]"] * (not self.style.newer)
             return rng.choice([f"[{self.index()}]", *ranges])
         if one.width in _INDICES and one.left > one.right == 0 and self.often(0.4):
