@@ -26,8 +26,8 @@ def line(who: str = "ada@lab", options: str = "", key: Ed25519PrivateKey = KEY, 
     return f"{who} {options + ' ' if options else ''}{kind} {text} a comment\n"
 
 
-#: Contents of a file, and whether KEY may sign for ada@lab at NOW. The keys are generated in every process, so the ids
-#: of the tests are the names.
+#: Contents of a file, and whether KEY may sign for ada@lab at NOW. Every process generates new keys, so that the names
+#: are the ids of the tests.
 FILES: dict[str, tuple[str, bool]] = {
     "alone": (line(), True),
     "patterns": (line("ada@lab,*@fab"), True),

@@ -30,7 +30,7 @@ def network() -> Network:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """Measure the example and return the folder and the JSON; exit code 0 also is the verdict."""
+    """Run ``approx measure`` on the example, assert exit code 0, and return the folder and the JSON."""
     folder = tmp_path_factory.mktemp("measured")
     words = ["approx", "measure", NETWORK, CONFIGURATIONS, "--data", DATA, "--budget", "4", "-o", folder]
     assert main._run(list(map(str, words))) == 0

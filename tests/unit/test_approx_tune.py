@@ -109,7 +109,7 @@ def test_a_draw_at_random_is_no_better_than_the_search(files: tuple[Path, Path],
 
 
 def test_losses_of_single_knobs_say_what_is_tried_together() -> None:
-    """Results of single knobs decide which pairs of knobs are tried first, for two layers.
+    """For two layers, losses of single knobs decide which pairs of knobs are tried first.
 
     Pairs that are predicted to fit the budget come first, the fastest of them first.
     """

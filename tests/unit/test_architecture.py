@@ -18,7 +18,7 @@ import dais_verif
 PACKAGE = Path(dais_verif.__file__).parent
 
 #: The folders that a folder may import, and why no others. Modules beside the folders (``errors``, ``files``,
-#: ``verdict``, ...) are the base: any folder may import them, except for those of the API.
+#: ``verdict``, ...) are the base: any folder may import them.
 MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "program": (set(), "it is what all others stand on"),
     "kernels": (

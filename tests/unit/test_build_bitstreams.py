@@ -1,4 +1,4 @@
-"""Devices, pins and refused requests of bitstream builds; small builds, which can be reproduced."""
+"""Devices, pins, and requests that are refused before a bitstream is built; small builds, which are reproducible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changelog follows keepachangelog.com, news fragments have their form, and the version is the same everywhere."""
+"""The changelog follows keepachangelog.com, news fragments have the required form, and there is one version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JUnit and GitHub reports say what the record says, whatever texts it holds, and never show a pass that is none."""
+"""JUnit and GitHub reports say what the record says, whatever its texts hold, and never show a false pass."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ SIGNOFF = SignOffRecord(
     ids=["run", "failed", "proof", "signoff", "no stage", "waived", "no job", "job", "missing", "skipped"],
 )
 def test_none_of_them_shows_a_pass_that_is_none(record: AnyRecord, verdict: Verdict) -> None:
-    """Whatever record it is, no verdict but PASS is shown as passed in any report."""
+    """For every kind of record, no verdict but PASS is shown as passed."""
     record = replace(record, verdict=verdict)
     (suite,) = list(JUnitXml.fromstring(junit_of(record)))
     missing = isinstance(record, RegressionRecord) and record.planned > len(record.jobs)

@@ -1,4 +1,4 @@
-"""A noun after a count has the right number."""
+"""The noun after a count is in the singular for 1, and otherwise in the plural."""
 
 from __future__ import annotations
 

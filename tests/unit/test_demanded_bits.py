@@ -129,9 +129,9 @@ def test_nothing_is_demanded_of_ops_that_no_output_reads() -> None:
 
 
 def test_a_constant_makes_no_carries_below_its_lowest_bit() -> None:
-    """Of x - 12, bits 1 to 3 are read.
+    """Bit 0 of x is not demanded, and bit 1 only affects bit 1, if bits 1 to 3 of x - 12 are read.
 
-    The constant has no bits below bit 2, so that bit 0 of x is not demanded, and bit 1 only affects bit 1.
+    The constant has no bits below bit 2.
     """
     program = Program.build([X, (4, 0, -1, -12, (1, 8, 0)), (3, 1, -1, 0, (0, 4, -1))], [(2, 0, 0)], inp_shift=[0])
     assert demanded_bits(program)[:2] == (0b1110, 0b1110)

@@ -125,7 +125,7 @@ def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
 
 
 def test_a_part_of_a_declared_interval() -> None:
-    """Of three bits in the middle of a wide input, all patterns occur that the interval allows, and no others."""
+    """All patterns of three bits in the middle of a wide input occur that the interval allows, and no others."""
     rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
     for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
         program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))

@@ -238,10 +238,7 @@ def test_few_ops_of_very_many_inputs() -> None:
 
 
 def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
-    """At least 99 % of all promises are proved, and none that exact interval arithmetic does not prove.
-
-    The others, of wide bitwise ops, are checked at run time.
-    """
+    """At least 99 % of all promises are proved, and none that exact interval arithmetic does not prove."""
     proved = promised = 0
     for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
         program = load(folder / "prog.v1.bin")

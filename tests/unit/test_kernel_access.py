@@ -1,4 +1,4 @@
-"""Access patterns of kernels: regions, members and relations are exact, on upstream's cases and by enumeration."""
+"""Access patterns of kernels: exact regions, members and relations, compared with upstream's cases and enumeration."""
 
 from __future__ import annotations
 

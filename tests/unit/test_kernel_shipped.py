@@ -336,7 +336,7 @@ class TestPooling:
         assert code(exclude_pads=2) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
 
     def test_pads_that_do_not_count(self) -> None:
-        """Members at the border would divide by less than the others. Without pads, there are none at the border."""
+        """A window at the border would divide by less and is refused; without pads, the option changes nothing."""
         s4, ones = FixedType(1, 3, 0), dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h"), 1)
         given = {**ones, "kernel_w": 2, "kernel_h": 2, "reciprocal_bits": 4}
 
