@@ -1,4 +1,4 @@
-"""The pytest plugin: what it collects, what it refuses. Runs themselves are in tests/sim/test_plugin_runs.py."""
+"""The pytest plugin: what it collects and what it refuses. Its runs are tested in tests/sim/test_plugin_runs.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.pytest_plugin import Ask, _headline, _tell, _vacuous
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with two programs that are none, which only a run would find out, a text and a test."""
+    """Return a folder with two files that look like programs until a run reads them, a text file and a test."""
     (tmp_path / "programs" / "more").mkdir(parents=True)
     for name in ("a.bin", "more/b.dais", "notes.txt"):
         (tmp_path / "programs" / name).write_bytes(b"no program")
@@ -34,7 +34,7 @@ def test_programs_alone_are_all_tests(project: Path) -> None:
 
 
 def test_a_folder_is_searched_as_regress_does(project: Path) -> None:
-    """da4ml's JSON is a list; other JSON, and what a run of ours left, is no program."""
+    """JSON that is a list may be da4ml's; other JSON, and files that a run has left, are not programs."""
     folder = project / "programs"
     (folder / "c.json").write_text("[[1, 1]]")
     (folder / "settings.json").write_text("{}")
@@ -147,7 +147,7 @@ def test_a_failure_begins_with_its_verdict(said: str, line: str | None) -> None:
 
 
 class Told:
-    """As much of a test as properties need."""
+    """A stand-in for a test, with the attribute that properties need."""
 
     def __init__(self) -> None:
         self.user_properties: list[tuple[str, object]] = [("mine", 1), ("dais_verdict", "RTL_MISMATCH")]

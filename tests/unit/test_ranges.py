@@ -1,4 +1,4 @@
-"""Range analysis: sound on random programs, and as sharp as these tables say."""
+"""Range analysis is sound on random programs, and as sharp as these tables say."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FAST = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCh
 
 
 def assert_sound(analysis: Analysis, inputs: Sequence[Fraction], *, declared: bool = False) -> None:
-    """Every value lies in its interval with its zeros; SAFE ops keep their value, CERTAIN ones never do."""
+    """Assert that each value lies in its interval and has its zeros, and that SAFE and CERTAIN statuses are right."""
     program = analysis.program
     values = oracle.trace(program, inputs, violations=[])
     if declared and not all(within(program, i, values[i]) for i in range(program.n_ops)):
-        return  # the analysis was promised better inputs
+        return  # the inputs are outside of the declared intervals
     for op in program.ops:
         raw = values[op.index] * Fraction(2) ** op.type.f
         lo, hi, f, zeros = analysis.intervals[op.index]
@@ -44,7 +44,7 @@ def assert_sound(analysis: Analysis, inputs: Sequence[Fraction], *, declared: bo
 
 
 def exact_of(program: Program, index: int, values: list[Fraction], inputs: Sequence[Fraction]) -> Fraction | None:
-    """The exact result; None outside a table, which counts as a change."""
+    """Return the exact result of an op, or None for an index outside its table, which counts as a change."""
     op = program.ops[index]
     try:
         return oracle.RULES[op.code](oracle.Context(program, op, values, inputs))
@@ -61,7 +61,7 @@ def within(program: Program, index: int, value: Fraction) -> bool:
 
 
 def assert_all_sound(program: Program, rows: list[list[Any]], rng: random.Random) -> None:
-    """Intervals alone and sums kept as sums, with and without what the source declares."""
+    """Check both analyses, with intervals alone and with sums kept as sums, with and without declared intervals."""
     with_declared, batch = with_intervals(program, rng), Batch.of(rows, program.n_in)
     for made in (analyse, sharp_ranges):
         analysis, declared = made(program, declared=False), made(with_declared, declared=True)
@@ -77,7 +77,7 @@ def test_sound_on_random_programs(case: tuple[Program, list[list[Any]]], other: 
 
 
 def with_intervals(program: Program, rng: random.Random) -> Program:
-    """``program`` that declares for every input op the half around a random value, or that value alone."""
+    """Return ``program`` with a declared interval per op: about half of its range, or one value, at random."""
     intervals = []
     for op in program.ops:
         middle, half = rng.randint(op.type.raw_min, op.type.raw_max), rng.choice((0, 1 << max(op.type.width - 2, 0)))
@@ -102,7 +102,7 @@ def test_sound_on_10_000_programs(chunk: int) -> None:
 
 S4, U4, U0 = (1, 3, 0), (0, 4, 0), (0, 0, 0)
 
-#: name: op types of two inputs, the op that is judged, its raw interval and number of zeros, its status.
+#: Name: types of two inputs, the op that is analysed, its raw interval and number of trailing zeros, its status.
 JUDGED: dict[str, tuple[Any, ...]] = {
     "most negative plus most negative": (S4, S4, (0, 0, 1, 0, (1, 4, 0)), (-16, 14, 0), PromiseStatus.SAFE),
     "minus the most negative overflows": (S4, U0, (1, 1, 0, 0, S4), (-8, 7, 0), PromiseStatus.POSSIBLE),
@@ -149,7 +149,7 @@ def test_interval_and_status(name: str) -> None:
     assert analysis.changes[2] is status
 
 
-#: name: intervals of the operands a and b, the bitwise operation, the interval of the result.
+#: Name: intervals of the operands a and b, the bitwise operation, the interval of the result.
 BITWISE = {
     "and of negatives is negative": ((-8, -3), (-2, -1), 0, (-8, -1)),
     "and of mixed signs": ((-8, 7), (-2, -1), 0, (-8, 7)),
@@ -172,7 +172,7 @@ def test_bitwise_on_declared_intervals(name: str) -> None:
     assert analysis.changes[2] is PromiseStatus.SAFE
 
 
-#: table, raw offset of its first entry, result interval, status; the index is an s4.0 (raw -8..7).
+#: Table, raw offset of its first entry, interval of the result, status; the index is an s4.0 (raw -8..7).
 LOOKUPS = {
     "covers all": ([-3, *range(15)], 0, (-3, 14), PromiseStatus.SAFE),
     "misses the most negative index": ([5] * 15, 1, (0, 5), PromiseStatus.POSSIBLE),
@@ -193,7 +193,7 @@ def test_lookup(name: str) -> None:
 
 
 def test_trailing_zeros_of_a_single_value_are_all_counted() -> None:
-    """A table of fours: dropping two bits of it loses nothing, so nothing is certain to break."""
+    """All entries of the table are 4, so dropping two fractional bits loses nothing and is safe."""
     rows = [(-1, 0, -1, 0, (0, 1, 0)), (8, 0, -1, 0, (0, 3, 2)), (0, 1, 1, 0, (0, 4, 0))]
     analysis = analyse(Program.build(rows, [(2, 0, 0)], inp_shift=[0], tables=[[4, 4]]))
     assert analysis.intervals[1] == (4, 4, 2, 2)
@@ -201,11 +201,11 @@ def test_trailing_zeros_of_a_single_value_are_all_counted() -> None:
 
 
 def test_a_wrapped_interval_within_one_period_stays_an_interval() -> None:
-    """u4 plus 16 in a u4: every input breaks the promise, and unchecked the value is the input again."""
+    """u2 plus 16 in a u4 always breaks the promise; unchecked, the value is the input again."""
     rows = [(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 16, U4), (4, 0, -1, 14, U4)]
     analysis = analyse(Program.build(rows, [(2, 0, 0)], inp_shift=[0]))
     assert analysis.intervals[1][:2] == (0, 3)
-    assert analysis.intervals[2][:2] == (0, 15)  # 14..17 lies across the end
+    assert analysis.intervals[2][:2] == (0, 15)  # 14..17 wraps at 16
 
 
 def test_declared_intervals_count_only_when_trusted() -> None:
@@ -227,7 +227,7 @@ def test_worst_ignores_ops_that_imply_quantisation() -> None:
 
 S8, SUM_KIND = (1, 7, 0), (1, 7, 2)
 
-#: Ops over input 0 (s8.0), terms of the sums among them; whether intervals alone prove the last one, and with sums.
+#: Ops over input 0 (s8.0), the terms of sums among them, and whether intervals alone prove the last op.
 KEPT: dict[str, tuple[list[Any], list[tuple[int, int, int]], bool]] = {
     "x - x/4": ([(1, 0, 0, -2, SUM_KIND)], [], False),
     "x + x/2 - x/4 in one": ([(11, 0, 3, 0, (1, 8, 2))], [(0, 0, 0), (0, -1, 0), (0, -2, 1)], True),
@@ -248,7 +248,7 @@ KEPT: dict[str, tuple[list[Any], list[tuple[int, int, int]], bool]] = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_sums_are_kept_as_sums(name: str) -> None:
-    """But for the fourth, whose constant is lost: that is never proved."""
+    """Sums prove every case except the fourth, whose constant is lost, so it must never be proved."""
     ops, terms, plain = KEPT[name]
     program = Program.build([(-1, 0, -1, 0, S8), *ops], [(len(ops), 0, 0)], inp_shift=[0], terms=terms)
     assert (analyse(program).changes[-1] is PromiseStatus.SAFE) == plain
@@ -258,7 +258,7 @@ def test_sums_are_kept_as_sums(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "left"), [("a02_mlp_ternary", 0), ("a03_conv_pool", 0), ("a05_where", 3)])
 def test_real_models_of_alir_are_proved_by_sums(name: str, left: int) -> None:
-    """Alkaid writes products as differences: 3/4 x is x - x/4, whose interval alone is too wide."""
+    """Alkaid writes products as differences: 3/4 x is x - x/4, for which intervals alone are too wide."""
     program = load(next((ALIR / name).glob("alir.json*")))
     assert len(analyse(program, declared=True).promises(PromiseStatus.POSSIBLE)) > left
     assert len(sharp_ranges(program, declared=True).promises(PromiseStatus.POSSIBLE)) == left

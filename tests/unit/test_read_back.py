@@ -1,4 +1,4 @@
-"""A bitstream is read back whole: what is not understood, or driven by nothing or by two, is refused."""
+"""A bitstream is read back completely: unknown parts, and nets with no driver or with two, are refused."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def logic(mac: Configuration) -> ReadBack:
 
 
 def function(kind: str, name: str) -> Bit:
-    """The bit that configures ``name``."""
+    """Return the bit that configures ``name``."""
     return chip_of("1k").functions(kind)[name][0]
 
 
 def closed(configuration: Configuration, place: Place) -> list[tuple[Switch, str]]:
-    """The closed switches of a tile, and the pattern of each."""
+    """Return the closed switches of a tile, each with the pattern of its bits."""
     ones = configuration.bits[place]
     found = []
     for switch in chip_of("1k").switches([place]):
@@ -56,7 +56,7 @@ def pad_of(configuration: Configuration, bit: PortBit) -> Pad:
     return chip_of("1k").pins("tq144")[read_pins(MAC.pins)[bit]]
 
 
-# What is read
+# What is read back
 
 
 def test_what_two_small_designs_consist_of(logic: ReadBack, pipeline: Configuration) -> None:
@@ -71,7 +71,7 @@ def test_what_two_small_designs_consist_of(logic: ReadBack, pipeline: Configurat
 
 
 def test_a_table_says_what_its_bits_say(mac: Configuration, logic: ReadBack) -> None:
-    """Entry 15 of a cell's table is bit 0 of its configuration, as IceStorm documents it."""
+    """Entry 15 of a cell's table is bit 0 of its configuration, as IceStorm documents."""
     lut = next(lut for lut in logic.luts if "1'b0" not in lut.inputs)
     bits = chip_of("1k").functions("logic")[f"LC_{lut.cell.number}"]
     other = MAC.read(flipped(mac, (lut.cell.x, lut.cell.y), bits[0]))
@@ -93,7 +93,7 @@ def refusal(configuration: Configuration, pins: dict[PortBit, str] | None = None
 
 
 def test_a_second_switch_that_drives_a_net(mac: Configuration, logic: ReadBack) -> None:
-    """Of the nets that two groups of bits can drive, one is driven by both."""
+    """A net that two groups of bits can drive is refused if both of them drive it."""
     for place in sorted(logic.used):
         if place not in mac.bits:
             continue
@@ -136,7 +136,7 @@ def test_what_nobody_here_knows_to_be_harmless(name: str, mac: Configuration) ->
 
 
 def test_a_hard_block_that_is_driven(mac: Configuration) -> None:
-    """The pin that makes the device load another bitstream: no output depends on it, and all of them do."""
+    """BOOT of WARMBOOT makes the device load another bitstream, so it must not be driven, though no output needs it."""
     chip = chip_of("1k")
     place = (12, 0)
     net = chip.nets[(*place, "fabout")]
@@ -261,7 +261,7 @@ def test_files_that_no_device_would_take(tmp_path: Path) -> None:
 
 
 def test_what_the_unpacked_form_does_not_hold(tmp_path: Path) -> None:
-    """A command after the last one is in the file, and not in what ``iceunpack`` makes of it."""
+    """A command after the last one is in the file, but is missing in the output of ``iceunpack``."""
     require_icestorm()
     path = MAC.write(tmp_path)
     path.write_bytes(path.read_bytes().replace(bytes.fromhex("7eaa997e5100"), bytes.fromhex("7eaa997e5101")))

@@ -1,4 +1,4 @@
-"""The first layer of a real network as a kernel: it is that layer, in all forms that the page compares."""
+"""A kernel made from the first layer of a real network equals that layer in all forms that the page compares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def layer(corpus: Path) -> Layer:
 
 
 def test_its_window_is_a_kernel_of_the_layer(layer: Layer, tmp_path: Path) -> None:
-    """For all inputs."""
+    """The window, applied to 64 members, equals the layer for all inputs."""
     assert (layer.unrolled.n_in, layer.unrolled.n_out, layer.window.n_in, layer.window.n_out) == (100, 256, 9, 4)
     instance = instance_of(layer, tmp_path)
     assert instance.mapping.members == 64
@@ -39,7 +39,7 @@ def test_a_window_with_other_biases_is_not(layer: Layer, tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["stream", "memory", "four"])
 def test_its_forms_are_the_layer(layer: Layer, form: str, tmp_path: Path) -> None:
-    """Frame by frame, for all inputs: the very ops of the corpus."""
+    """Each form is proved equal, frame by frame and for all inputs, to the layer's ops as in the corpus."""
     instance = instance_of(layer, tmp_path)
     if form == "stream":
         made = stream_form(instance)

@@ -1,4 +1,4 @@
-"""The record: a fixed set of fields, documented, and all of it valid JSON."""
+"""The record has a fixed, documented set of fields, and is valid JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dais_verif.record.simulation import (
 from dais_verif.report.console import print_record
 from dais_verif.verdict import Verdict
 
-#: Of schema 1. Fields may come, none may go or change its meaning.
+#: Fields of schema 1. Fields may be added; none may be removed or change its meaning.
 FIELDS = {
     "": "schema verdict exit_code message program seed vectors unchecked rtl tools simulators first_mismatch reproduce "
     "warnings",
@@ -58,7 +58,7 @@ def test_every_field_is_documented() -> None:
     for kind in (SimulationRecord, ProgramInfo, SimulatorResult, Mismatch, BoardInfo):
         missing = {field.name for field in fields(kind)} - words
         assert not missing, f"{kind.__name__}: docs/result.md says nothing of {sorted(missing)}"
-    # Those of Blame and of the values are told in sentences.
+    # The page describes the fields of Blame and Value in sentences.
     assert {"blame.kind", "blame.op", "real", "raw", "bits"} <= words | set(re.findall(r"`([a-z_.]+)`", page))
 
 
@@ -102,7 +102,7 @@ def test_text_for_people() -> None:
 
 
 def test_a_mismatch_begins_with_what_is_wrong() -> None:
-    """Then come the inputs that can have to do with it."""
+    """The wrong output is printed first, then the inputs in its fan-in cone."""
     inputs = [InputValue(j, str(j), "01") for j in range(5)]
     found = replace(
         MISMATCH, expected=Value("9", 9, "01001"), found=Value("12", 12, "01100"), inputs=inputs, cone=[1, 4]
@@ -196,7 +196,7 @@ def test_wide_values_and_many_inputs_are_cut_in_the_text_only() -> None:
 
 
 def test_a_broken_protocol_has_counts_and_a_next_step_that_fits() -> None:
-    """No vector of its own is wrong, so none is to be looked at."""
+    """No vector is wrong, so the text does not suggest to look at one."""
     broken = SimulatorResult("icarus", "11.0", 256, 2048, 0, failure="vout is 1 at clock edge 140, must be 0")
     text = printed(replace(RECORD, simulators=[broken], first_mismatch=None))
     assert "first mismatch" not in text

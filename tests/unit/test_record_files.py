@@ -1,4 +1,4 @@
-"""Records back from files, and the published schemas: whatever we write conforms, whatever does not is refused."""
+"""Records are read back from files; all that we write conforms to the published schemas, and all else is refused."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ RECORDS: dict[str, tuple[str, AnyRecord]] = {
 
 
 def text_of(record: AnyRecord) -> str:
-    """As its verb writes it; prove's is no rendering of the dataclass."""
+    """Return the record as its verb writes it; the JSON of prove is not a rendering of the dataclass."""
     return record.to_json()
 
 
@@ -148,7 +148,7 @@ def test_fields_of_later_versions_are_passed_over(name: str) -> None:
     kind, record = RECORDS[name]
     tree: dict[str, Any] = json.loads(text_of(record))
     if name == "failed":
-        return  # with more fields it would be something else
+        return  # with more fields, it would be another kind of record
     tree["later"] = {"more": 1}
     validate(kind, json.dumps(tree))
     assert parse_record(json.dumps(tree).encode(), "x") == record
@@ -199,7 +199,7 @@ def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
 
 
 def test_real_ones_conform_and_the_verb_prints_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An error, a proof, coverage and campaigns; for simulations see ``regress``."""
+    """Errors, proofs, coverage and campaigns are covered here; simulations are covered with ``regress``."""
     example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
     for words, kind in (
         (["coverage", str(example)], "coverage"),

@@ -1,5 +1,4 @@
-"""``regress`` down to the processes that it starts, with jobs that do what they are told: every kind of end of a job,
-and every kind of end of the whole."""
+"""``regress``, with real processes that run fake jobs: every way in which a job, and the whole run, can end."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ Call = Callable[..., tuple[int, RegressionRecord]]
 
 @pytest.fixture(autouse=True)
 def faked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No simulators, no history of this machine."""
+    """Use fake jobs instead of simulators, and an empty cache instead of this machine's history."""
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     for module, name in ((executors, "Local"), (cluster, "Cluster")):
         monkeypatch.setattr(module, name, getattr(module, name))
@@ -41,7 +40,7 @@ def faked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def regress(tmp_path: Path) -> Call:
-    """Call the command; the code that it ends with and its record."""
+    """Return a function that calls the command, and returns its exit code and its record."""
 
     def call(*words: object) -> tuple[int, RegressionRecord]:
         stdout = io.StringIO()
@@ -68,7 +67,7 @@ def verdicts(record: RegressionRecord) -> dict[str, str]:
 
 
 def test_every_end_of_a_job(regress: Call, tmp_path: Path) -> None:
-    """None of them stops the others; what passed leaves its record only."""
+    """No end of a job stops the others; a job that passed leaves only its record."""
     words = ("pass", "fail", "broken", "crash", "raise", "lie", "nothing", "leave", "hang")
     programs = write(tmp_path / "programs", **{word: word for word in words})
     code, record = regress(programs, programs / "absent.bin", "--retries", 0, "--timeout", 1.5, "--jobs", 4)
@@ -101,7 +100,7 @@ def test_every_end_of_a_job(regress: Call, tmp_path: Path) -> None:
 
 
 def test_flaky(regress: Call, tmp_path: Path) -> None:
-    """A failure unless somebody says otherwise, and told from what always fails."""
+    """A flaky job fails unless it is allowed, and is told apart from one that always fails."""
     programs = write(tmp_path / "programs", once="flaky 1", always="fail", good="pass")
     code, record = regress(programs)
     assert (code, record.flaky) == (1, 1)
@@ -147,7 +146,7 @@ def test_what_failed_runs_first_and_alone(regress: Call, tmp_path: Path) -> None
     write(programs, z="pass", d="slow 0.1")
     code, record = regress(programs, "--jobs", 1, "--rerun-failed")
     assert code == 0
-    # d has changed: its old result says nothing of it.
+    # d has changed, so its old result does not count.
     assert {Path(result.job.program).stem for result in record.jobs if not result.resumed} == {"d", "z"}
     journal = [json.loads(line) for line in (tmp_path / "out" / "journal.jsonl").read_text().splitlines()]
     assert [Path(line["result"]["job"]["program"]).stem for line in journal[-2:]] == ["z", "d"]
@@ -225,13 +224,13 @@ def test_what_cannot_be_asked(
 
 
 def unlike(record: RegressionRecord) -> RegressionRecord:
-    """Without what differs from run to run and place to place."""
+    """Return ``record`` without the fields that differ between runs and places."""
     jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
     return replace(record, jobs=jobs, times=None, reproduce="", cluster=None)
 
 
 class TestInterrupted:
-    """The real command, killed."""
+    """The real command is killed while it runs."""
 
     @pytest.fixture
     def start(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.Popen[str]]:
@@ -259,9 +258,9 @@ class TestInterrupted:
         return [line for line in fake_jobs.marked(str(tmp_path)) if "pytest" not in line]
 
     def test_by_ctrl_c(self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path) -> None:
-        """The record has what has ended; nothing is left at the moment of the end."""
+        """The record has the jobs that ended, and no process is left when the command ends."""
         programs = write(tmp_path / "programs", a="pass", b="fail", c="hang", d="hang")
-        # Two may hang and one is left for the others, in whatever order groups that cannot share a build come apart.
+        # Two jobs may hang, and one process is left for the others, whatever the order of the groups.
         process = start(programs, "--retries", 0, "--jobs", 3)
         wait_until(lambda: len(read_journal(tmp_path / "out")) == 2 and any("sleep" in x for x in self.left(tmp_path)))
         process.send_signal(signal.SIGINT)
@@ -276,7 +275,7 @@ class TestInterrupted:
     def kill_and_resume(
         self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path, moments: list[float]
     ) -> None:
-        """Killed after each of ``moments`` seconds, whole group and all; then it must carry on to the same end."""
+        """Kill the whole process group after each of ``moments`` seconds; the resumed run must reach the same end."""
         texts = ["pass", "fail", "slow 0.1", "leave", "slow 0.3"]
         programs = write(tmp_path / "programs", **{f"p{i}": texts[i % 5] for i in range(20)})
         finished: dict[str, Any] = {}

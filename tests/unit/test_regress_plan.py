@@ -1,5 +1,4 @@
-"""What a regression plans: which files, what they are called, in which order, in which shard, and what decides a
-result."""
+"""The plan of a regression: files, names, order, shards, and what a job's result depends on."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def planned(name: str) -> Planned:
     return Planned(Job(f"{name}/emitted/both/0", f"{name}.bin", "emitted", "both", 0, []), 9.0, name, ())
 
 
-# Which files
+# Files
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
     ],
 )
 def test_globs_and_files(pattern: str, names: list[str], folder: Path) -> None:
-    """Whoever names a file means it, whatever it is."""
+    """A file that is named without a glob is taken, whatever its content is."""
     assert {found.path for found in find(str(folder / pattern))} == {folder / name for name in names}
 
 
@@ -210,7 +209,7 @@ def test_one_name_for_two_things_is_refused() -> None:
 
 
 def test_a_name_that_is_not_utf_8_is_refused() -> None:
-    """No record can hold it; a job under another name would say that there is no such file."""
+    """No record can hold such a name, and a job under another name would report that the file does not exist."""
     part = Part(Found(Path("\udcff.bin"), "\udcff.bin"), Variant("x"))
     with pytest.raises(InputError, match=r"'\\udcff\.bin' is not UTF-8.*rename"):
         make_plan([part], Choices(), Defaults())
@@ -258,11 +257,11 @@ def test_history_is_a_help_and_no_more(broken: bytes | None, tmp_path: Path) -> 
     assert History(tmp_path).of(["a"]) == {}
 
 
-# What decides a result
+# Fingerprints
 
 
 def test_the_fingerprint_tells_when_a_block_of_a_machine_is_another_one(tmp_path: Path) -> None:
-    """Else a run that goes on would take over what was found of the block as it was."""
+    """Otherwise, a resumed run would keep the result for the old block."""
     path = tmp_path / "m.mach"
     path.write_text('machine\nblock add = "add.dais"\nblock other = "not there"\n')
     (tmp_path / "add.dais").write_text("one")

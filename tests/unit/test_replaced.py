@@ -1,4 +1,4 @@
-"""Putting bits in the place of others leaves the term that parts side by side are, with less work."""
+"""Replacing bits of a term gives the same term as concatenating the parts, with less work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def slowly(t: Term, low: int, piece: Term) -> Term:
 
 
 def piece_of(rng: random.Random, width: int) -> Term:
-    """Anything, also what joins with its neighbours."""
+    """Return a random term of ``width`` bits, which may join with its neighbours."""
     source = var(64, rng.choice("abc"))
     kinds = [
         lambda: const(width, rng.getrandbits(width)),
@@ -44,7 +44,7 @@ def test_all_of_it() -> None:
 
 
 def test_as_it_is_written() -> None:
-    """Without rules nothing is joined, and nothing but values are the same."""
+    """Without rules, no parts are joined, and only the values are the same."""
     with as_written():
         term = replaced(concat(var(4, "x"), var(4, "y")), 4, var(4, "z"))
     assert term.width == 8

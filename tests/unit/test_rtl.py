@@ -1,4 +1,4 @@
-"""The hand-written RTL: what Icarus, Verilator and Yosys say of it, at all kinds of widths."""
+"""The hand-written RTL is accepted by Icarus, Verilator and Yosys at all kinds of widths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dais_verif.toolchain import tools
 
 SHELL = library_sources(*AXIS_FILES, *AXIL_FILES)
 
-#: (input bits, output bits, latency, user bits, with AXI4-Lite)
+#: (Input bits, output bits, latency, user bits, with AXI4-Lite).
 SHAPES = [
     (8, 8, 0, 1, False),
     (13, 21, 0, 0, True),
@@ -33,7 +33,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 @pytest.fixture
 def sources(shape: tuple[int, int, int, int, bool], tmp_path: Path) -> list[str]:
-    """The wrapper, its top and a core that is registers only."""
+    """Return the names of the files of the wrapper, its top and a core that consists of registers only."""
     inp, out, latency, user, axil = shape
     identity = Identity(3, 2, 64 * "5") if axil else None
     top = emit_axis_top("model", input_bits=inp, output_bits=out, latency=latency, user_bits=user, axil=identity)
@@ -101,7 +101,7 @@ def test_lost_rtl_is_said_to_be_lost() -> None:
 
 
 def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
-    """What ``pip install .`` copies into the package: built here without the network, from a copy of the sources."""
+    """``pip install .`` copies the RTL: the package is built here without the network, from a copy of the sources."""
     root = Path(__file__).parents[2]
     for name in ("setup.py", "pyproject.toml", "README.md", "MANIFEST.in"):
         shutil.copy(root / name, tmp_path)
@@ -119,7 +119,7 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
 
 
 def paths(netlist: dict[str, Any], top: str) -> set[tuple[str, str]]:
-    """(input, output) pairs of module ``top`` that are joined by logic alone."""
+    """Return the (input, output) pairs of module ``top`` that are connected by logic without a register."""
     module = netlist["modules"][top]
     driver: dict[int | str, dict[str, Any]] = {}
     for cell in module["cells"].values():
@@ -150,7 +150,7 @@ def paths(netlist: dict[str, Any], top: str) -> set[tuple[str, str]]:
 def test_no_output_depends_on_an_input_without_a_register(
     shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
 ) -> None:
-    """As AXI demands, and so that a chain of such blocks has no long paths."""
+    """AXI demands it, and chains of such blocks then have no long paths."""
     script = f"read_verilog {' '.join(sources)}; prep -flatten -top model_axis; write_json netlist.json"
     run([yosys(), "-q", "-p", script], tmp_path)
     assert paths(json.loads((tmp_path / "netlist.json").read_text()), "model_axis") == set()

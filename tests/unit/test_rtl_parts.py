@@ -1,4 +1,4 @@
-"""RTL taken apart as text: an op cut out of a module, parts left out, a module around it. No simulator."""
+"""RTL is taken apart as text: an op cut out of a module, parts left out, a module put around it. No simulator runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ module model (input [7:0] model_inp, output [4:0] model_out);
   assign model_out = v3;
 endmodule
 """
-#: Ports as they were declared once, nets driven by instances, a clocked block that nobody needs.
+#: Ports in the style of Verilog-1995, nets driven by instances, and a clocked block that no output needs.
 OLD = """\
 module model (model_inp, model_out, clk);
   input [7:0] model_inp; output [4:0] model_out; input clk;

@@ -1,4 +1,4 @@
-"""Strongly connected components are what a search from every node finds."""
+"""Strongly connected components equal those that a search from every node finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dais_verif.prover.scc import find_sccs
 
 
 def reached(following: dict[int, list[int]], start: int) -> set[int]:
-    """What can be reached from ``start`` by one step or more."""
+    """Return the nodes that can be reached from ``start`` by at least one step."""
     found: set[int] = set()
     waiting = list(following.get(start, ()))
     while waiting:

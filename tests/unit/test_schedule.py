@@ -1,4 +1,4 @@
-"""Laws of schedules: operands are there when they are read, no stage is deeper than said, few register bits."""
+"""Properties of schedules: operands are there when read, stages are within the bound, register bits are few."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
 
-#: Also such in which everything is free, and in which only some is.
+#: Delay models, also ones in which all or some delays are zero.
 MODELS = st.builds(
     DelayModel,
     lut=st.sampled_from((0, 1, 0.333)),
@@ -33,7 +33,7 @@ def bits_of(flow: Flow, plan: Schedule) -> int:
 
 
 def check(flow: Flow, plan: Schedule, bound: int) -> None:
-    """Everything that must hold of a schedule, from its definition."""
+    """Assert all properties of a schedule, from their definitions."""
     readers: dict[int, list[int]] = {value: [] for value in flow.order}
     arrival: dict[int, int] = {}
     assert set(flow.order) == {value for value, stage in enumerate(plan.stage) if stage is not None}
@@ -102,7 +102,7 @@ def test_the_fewest_stages_are_enough_and_needed(
 
 
 def packed_early(flow: Flow, stages: int, bound: int) -> Schedule:
-    """The schedule without the wish for few bits, made here: each value as soon as the bound permits."""
+    """Return a schedule that ignores register bits: each value is computed as soon as the bound permits."""
     stage: list[int | None] = [None] * len(flow.bits)
     arrival = [0] * len(flow.bits)
     until = [0] * len(flow.bits)
@@ -137,13 +137,13 @@ def test_real_programs_need_far_fewer_bits(name: str, stages: int, corpus: Path)
 
 
 def narrow_then_wide() -> Program:
-    """Eight bits that become sixteen by a product, and an output of one bit at the end of a long way."""
+    """Return a program whose product turns eight bits into sixteen, and whose output is one bit of it."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (7, 0, 0, 0, (0, 15, 0)), (3, 1, -1, 0, (0, 1, 0))]
     return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
 
 
 def test_ops_move_to_where_values_are_narrow() -> None:
-    """One bit is carried, not eight and not fifteen, though the product could be anywhere."""
+    """Registers carry one bit, not eight or fifteen, although the product could be in any stage."""
     flow = flow_of(narrow_then_wide(), DEFAULT)
     plan = schedule(flow, 5, least_depth(flow, 5))
     assert plan.stage == (1, 1, 1)
@@ -190,7 +190,7 @@ def test_what_no_output_depends_on_takes_no_time() -> None:
 
 
 def test_a_check_that_can_fail() -> None:
-    """The laws above notice an operand that comes too late, and a register too many."""
+    """The checks above notice an operand that comes too late, and a superfluous register."""
     flow = flow_of(dense_network(), DEFAULT)
     bound = least_depth(flow, 4)
     plan = schedule(flow, 4, bound)

@@ -1,4 +1,4 @@
-"""The scoreboard: every bit found against every bit expected, in whatever order and by whatever share it comes."""
+"""The scoreboard compares every bit found with every bit expected, in any order of chunks and for any share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dais_verif.simulation.testbench.packing import Words, row_words
 
 #: Chunks of 3, 4, 1 and 5 rows.
 STARTS = [0, 3, 7, 8, 13]
-#: More than a word.
+#: More bits than a word of 64.
 INPUT_BITS, OUTPUT_BITS = 70, 67
 
 RNG = np.random.default_rng(5)
@@ -57,7 +57,7 @@ def text(row: Words, bits: int) -> str:
 
 
 def outputs() -> dict[int, Words]:
-    """What a design without bugs gives, to be spoilt."""
+    """Return the right outputs of each chunk, for tests to change."""
     return {chunk.number: chunk.expected.copy() for chunk in CHUNKS}
 
 
@@ -68,7 +68,7 @@ def answer_of(
     unknown: dict[int, dict[int, str]] | None = None,
     **changes: object,
 ) -> Answer:
-    """What the scoreboard says after the chunks in ``order``."""
+    """Return the answer of the scoreboard after the chunks in ``order``."""
     own = job(folder, **changes)
     scoreboard = Scoreboard(own)
     for number in own.numbers if order is None else order:
@@ -106,7 +106,7 @@ class TestCounts:
 
     def test_rows_with_x_are_not_mismatches(self, tmp_path: Path) -> None:
         found = outputs()
-        found[1][:] = 0  # three of its rows are wrong, the last has X
+        found[1][:] = 0  # three of its rows are wrong, and the last one has X
         texts = {3: "x" * OUTPUT_BITS}
         answer = answer_of(tmp_path, found, unknown={1: texts})
         assert (answer.rows, answer.mismatching_rows, answer.unknown_rows) == (13, 3, 1)
@@ -121,7 +121,7 @@ class TestCounts:
         assert answer.departures["1"].split()[1] == f"{1 << OUTPUT_BITS - 1:x}"
 
     def test_bits_that_are_ever_wrong_are_told_apart(self, tmp_path: Path) -> None:
-        """Of all rows and chunks together, where a bit is X, Z or another; in shares, too."""
+        """Bits that are X, Z or inverted in any row are collected over all rows, chunks and shares."""
         found = outputs()
         found[0][1, 0] ^= np.uint64(1 << 5)
         found[3][2, 1] ^= np.uint64(1 << 2)
@@ -144,7 +144,7 @@ class TestCounts:
 class TestOrder:
     @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
     def test_is_free(self, order: tuple[int, ...], tmp_path: Path) -> None:
-        """First is what comes first in the run, not what was compared first."""
+        """The first mismatch is the first one of the run, not the first one that was compared."""
         found = outputs()
         found[1][1] ^= np.uint64(1)
         found[3][0] ^= np.uint64(1)
@@ -176,7 +176,7 @@ class TestOrder:
         assert (answer.rows, answer.bulk_rows, answer.mismatching_rows) == (25 * 13, 25 * 13, 25 * 4)
         assert answer.first_mismatch is not None and answer.first_mismatch.row == 2
         assert (tmp_path / "progress_0").read_text() == f"{25 * 13}\n"
-        # 24 of 25 cancel each other.
+        # The digest is an exclusive or, in which 24 of 25 equal digests cancel.
         assert answer.digest == answer_of(tmp_path, found).digest
 
     @pytest.mark.parametrize("shares", [1, 2, 3, 4, 7])
@@ -196,7 +196,7 @@ class TestOrder:
 
 class TestDigest:
     def test_tells_every_bit(self, tmp_path: Path) -> None:
-        """All outputs that differ in one bit, or in X, have different digests, and so have swapped chunks."""
+        """Outputs that differ in one bit or in an X have different digests, and so have swapped chunks."""
         digests = {answer_of(tmp_path, outputs()).digest}
         for number, row in ((0, 0), (1, 3), (2, 0), (3, 4)):
             for bit in range(OUTPUT_BITS):
@@ -206,7 +206,7 @@ class TestDigest:
         assert len(digests) == 1 + 4 * OUTPUT_BITS
 
     def test_covers_the_first_chunks_alone_if_it_is_asked_to(self, tmp_path: Path) -> None:
-        """Of answers to more chunks and to fewer, whatever is in those that one has not run."""
+        """Digests over the first chunks agree whatever later chunks contain, also between complete and partial runs."""
         spoilt = outputs()
         spoilt[3][0, 0] ^= np.uint64(1)
         few, whole = answer_of(tmp_path, outputs(), [0, 1]), answer_of(tmp_path, spoilt, [3, 1, 0, 2])
@@ -224,7 +224,7 @@ class TestDigest:
         assert len(seen) == 6
 
     def test_tells_which_chunk_gave_what(self, tmp_path: Path) -> None:
-        """Two chunks of equal rows do not cancel each other."""
+        """The digests of two chunks with equal rows do not cancel."""
         row = np.full((1, 2), 7, dtype="<u8")
         digests = set()
         for numbers in ((0,), (1,), (0, 1), (0, 2), ()):
@@ -235,7 +235,7 @@ class TestDigest:
         assert len(digests) == 5
 
     def test_covers_what_every_simulator_runs_and_no_more(self, tmp_path: Path) -> None:
-        """One that runs all and one that runs the first two chunks can be compared; the others still count."""
+        """A run of all chunks and one of the first two have the same digest; later chunks are still compared."""
         first = answer_of(tmp_path, outputs(), order=[0, 1], digested=2)
         more = answer_of(tmp_path, outputs(), digested=2)
         assert first.digest == more.digest != answer_of(tmp_path, outputs()).digest
@@ -248,7 +248,7 @@ class TestDigest:
         assert (beyond.digest, beyond.mismatching_rows) == (first.digest, 1)
 
     def test_does_not_depend_on_how_rows_are_cut_into_chunks(self, tmp_path: Path) -> None:
-        """As long as chunks begin where it begins anew; a row moved from one chunk to the next shows."""
+        """Chunks may begin at any multiple of ``DIGESTED``; other starts, or a row that moves, change the digest."""
         found = words(3 * DIGESTED + 5, OUTPUT_BITS)
         texts = {DIGESTED + 3: "x" * OUTPUT_BITS, 2 * DIGESTED + 9: "z" * OUTPUT_BITS}
 
@@ -283,7 +283,7 @@ class TestText:
     @pytest.mark.parametrize("digit", "xXzZuUwWlLhH-")
     @pytest.mark.parametrize("bits", [1, 5, 64, 65])
     def test_that_is_not_all_0_and_1_is_unknown(self, digit: str, bits: int) -> None:
-        """Wherever the digit stands; the words of such a row are 0, whatever its other bits are."""
+        """A row with such a digit, wherever it is, is unknown, and its words are 0 whatever its other bits are."""
         texts = ["1" * bits, *("1" * at + digit + "1" * (bits - 1 - at) for at in range(bits)), "0" * bits]
         found, unknown = words_of_text(texts, bits)
         assert unknown == {row: texts[row] for row in range(1, bits + 1)}
@@ -297,7 +297,7 @@ class TestText:
 class TestChunk:
     @staticmethod
     def write(folder: Path, chunk: Chunk, *, more: int = 0) -> Path:
-        """As the feed does: under its name when it is whole."""
+        """Write a chunk as the feed does: it gets its name only when it is complete."""
         data = chunk.inputs.tobytes() + chunk.expected.tobytes()
         path = folder / chunk_name(chunk.number)
         path.with_suffix(".part").write_bytes(data + bytes(more) if more >= 0 else data[:more])
@@ -344,7 +344,7 @@ class TestChunk:
         assert time.monotonic() - begin < 5
 
     def test_is_not_waited_for_when_nobody_has_collected_its_maker(self, tmp_path: Path) -> None:
-        """As in a container whose first process collects nothing, and while a server has not looked yet."""
+        """The maker may be a zombie, as in a container whose first process does not reap."""
         gone = subprocess.Popen(["true"])
         os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
         threading.Timer(2, self.write, (tmp_path, CHUNKS[1])).start()  # so that this test ends
@@ -353,7 +353,7 @@ class TestChunk:
         gone.wait()
 
     def test_of_a_maker_that_is_gone_is_not_read_though_it_is_there(self, tmp_path: Path) -> None:
-        """Nor is the rest of a chunk run: a dozen of a large design are half an hour's work, for nobody."""
+        """Without a maker, the run stops even in a chunk, as a dozen of a large design can take half an hour."""
         scoreboard = Scoreboard(job(tmp_path, maker=os.getppid()))
         scoreboard.tell(1)
         gone = subprocess.Popen(["true"])
@@ -366,7 +366,7 @@ class TestChunk:
 
 
 class TestAJob:
-    """A simulator may be started before it is known what it has to do."""
+    """A simulator may start before its job exists."""
 
     def test_is_waited_for_while_its_maker_lives(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))

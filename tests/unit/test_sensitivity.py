@@ -1,4 +1,4 @@
-"""Every effect of a flipped bit equals what flipping that bit in the oracle shows, whatever the program."""
+"""The effect of each flipped bit equals what flipping that bit in the oracle shows, for any program."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import generate
 
 S4 = (1, 3, 0)
-#: 400 more programs are in the slow suite.
+#: The slow suite tries 400 more programs.
 FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def slow_effect(program: Program, batch: Batch, op: int, bit: int) -> Effect:
-    """By the definition, a vector and a flip at a time."""
+    """Return the effect by its definition, one vector and one flip at a time."""
     largest = []
     for row in range(batch.rows):
         inputs = batch.row(row)
@@ -98,12 +98,12 @@ def test_passes_of_any_size_give_the_same(lanes: int, rows: int, monkeypatch: py
 
 
 class TestTimeIsUp:
-    """Nothing is begun any more: what was tried counts as always, and what was not is said."""
+    """After the timeout nothing new starts: results so far count, and the record says what was not tried."""
 
     program = random_program(random.Random(5), 40, widest=12)
 
     def measured(self, monkeypatch: pytest.MonkeyPatch, looks: int) -> tuple[Sensitivity, Sensitivity]:
-        """After so many looks at the clock; and what is found without a limit."""
+        """Return the result if time is up after ``looks`` looks at the clock, and the result without a limit."""
         monkeypatch.setattr(module, "LANES", 12)
         monkeypatch.setattr(module, "ROWS", 4)
         batch = generate(self.program, 11, 0)
@@ -144,7 +144,7 @@ def test_a_flip_stays_in_its_type_and_is_undone_by_another(kind: tuple[int, int,
 
 
 def test_effects_in_numbers() -> None:
-    """x = 3 and -8 in s4.0; x / 2 with its sign kept; output 0 is 4 * x, output 1 is -floor(x / 2)."""
+    """x is 3 and -8 in s4.0; output 0 is 4 * x, and output 1 is -floor(x / 2)."""
     program = Program.build([(-1, 0, -1, 0, S4), (3, 0, -1, 0, (1, 3, -1))], [(0, 2, 0), (1, 0, 1)], inp_shift=[0])
     found = sensitivity(program, Batch.of([[3], [-8]], 1), bits=True)
     assert found.dead == ()
@@ -157,7 +157,7 @@ def test_effects_in_numbers() -> None:
 
 
 def test_masked_bits_never_matter_and_that_is_not_a_proof() -> None:
-    """max(x, 0) of negative numbers only: bits below the sign show nothing here, but another vector might."""
+    """For max(x, 0) of negative numbers, low bits show no effect, but other vectors might; they are not dead."""
     program = Program.build([(-1, 0, -1, 0, S4), (2, 0, -1, 0, (0, 3, 0))], [(1, 0, 0)], inp_shift=[0])
     found = sensitivity(program, Batch.of([[-3], [-8]], 1), bits=True)
     silent = [effect for effect in found.effects if not effect.changed]
@@ -191,7 +191,7 @@ def test_a_broken_promise_of_the_undisturbed_run_is_an_error_unless_unchecked() 
 
 
 def test_real_programs(corpus: Path) -> None:
-    """A sample of the flips of whole networks, against the oracle."""
+    """A sample of the flips in whole networks equals the oracle."""
     rng = random.Random(0)
     for name in ("p02_mlp_jet", "p05_softmax_lut", "p10_bitops", "p12_quant_modes"):
         program = load(corpus / name / "prog.v1.bin")

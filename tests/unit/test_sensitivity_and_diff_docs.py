@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "sensitivity-and-diff.md").read_text(encoding="utf-8")
 
 
 def shown() -> list[tuple[str, list[str]]]:
-    """The commands of the page and the lines below each, as far as they are indented."""
+    """Return the commands of the page, each with the indented lines below it."""
     found: list[tuple[str, list[str]]] = []
     for block in re.findall(r"(?:^(?:    .*)?\n)+", PAGE, re.MULTILINE):
         lines = [line[4:] for line in block.strip("\n").splitlines()]

@@ -1,4 +1,4 @@
-"""Vectors made a stretch at a time are those that are made at once, however they are cut."""
+"""Vectors made in parts equal the vectors made at once, however they are cut."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import ExhaustiveRows, Generated, Stimulus, Vectors, generate
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan
 
-#: Rows that share a seed.
+#: Number of rows that share a seed.
 BLOCK = 16384
 
 S4 = (1, 3, 0)
 
 
 def readers(*kinds: tuple[int, int, int], shifts: Sequence[int] = ()) -> Program:
-    """A program with an input for each of ``kinds``."""
+    """Return a program with one input for each of ``kinds``."""
     rows = [(-1, j, -1, 0, kind) for j, kind in enumerate(kinds)]
     return Program.build(rows, [(0, 0, 0)], inp_shift=list(shifts or [0] * len(kinds)))
 
@@ -49,7 +49,7 @@ def values(batch: Batch, column: int = 0) -> list[Fraction]:
 
 
 def joined(vectors: Vectors, cuts: Sequence[int]) -> Batch:
-    """All rows, each stretch between two of ``cuts`` by itself, the last first."""
+    """Return all rows, made in the parts between ``cuts``, the last part first."""
     parts = [vectors.slice(start, stop) for start, stop in reversed(list(pairwise(cuts)))][::-1]
     assert [part.rows for part in parts] == [stop - start for start, stop in pairwise(cuts)]
     return Batch.concatenate(parts)
@@ -74,7 +74,7 @@ class TestGenerated:
         assert_same(vectors.slice(0, 40_000), generate(every_opcode(), 40_000, 3))
 
     def test_of_wide_and_unread_inputs_is_the_same_however_it_is_cut(self) -> None:
-        """Columns of Python integers, of constants, of what nothing reads, and of far apart exponents."""
+        """Columns have Python integers, constants, unread inputs, and exponents that lie far apart."""
         program = readers((1, 79, 0), (0, 62, 0), (0, 0, 0), (1, 3, 60))
         program = Program.build(
             [(-1, j, -1, 0, tuple(op.type)) for j, op in enumerate(program.ops)],  # type: ignore[misc]
@@ -145,7 +145,7 @@ class TestLaterBlocks:
         assert any(x > hi + 1 for x in seen) and any(x < lo - 1 for x in seen)
 
     def test_are_plain_for_the_most_part(self) -> None:
-        """On the grid, within range, every value about as often as any other."""
+        """Most vectors are on the grid and in range, and all values are about equally frequent."""
         found = values(Generated([readers(S4)], 2 * BLOCK, 0).slice(BLOCK, 2 * BLOCK))
         plain = [x for x in found if x.denominator == 1 and -8 <= x <= 7]
         assert len(plain) > 0.93 * BLOCK
@@ -155,7 +155,7 @@ class TestLaterBlocks:
     @pytest.mark.parametrize("bits", [1, 15, 16, 17, 31, 32, 33, 60, 61, 62, 63, 64, 65, 100])
     @pytest.mark.parametrize("signed", [0, 1])
     def test_reach_both_halves_of_every_type(self, bits: int, signed: int) -> None:
-        """Plain values of types at the borders of machine integers: within the type, in all four quarters of it."""
+        """For types near the widths of machine integers, plain values are in range and reach all quarters of it."""
         kind = FixedType(signed, bits - signed, 0)
         rows = BLOCK + 2000
         found = values(Generated([readers(tuple(kind))], rows, 0).slice(BLOCK + 200, rows))
@@ -172,7 +172,7 @@ class TestLaterBlocks:
         assert any(x * 8 % 4 for x in values(batch)), "off-grid values stay"
 
     def test_keep_declared_intervals_of_all_readers(self) -> None:
-        """Raw -8..7 of s4.0, 3..11 of u6.2 and -1..3 of s3.0: the input lies in 0.75..2.99."""
+        """Declared are raw -8..7 of s4.0, 3..11 of u6.2 and -1..3 of s3.0: the input lies in 0.75..2.99."""
         rows = [(-1, 0, -1, 0, S4), (-1, 0, -1, 0, (0, 4, 2)), (-1, 0, -1, 0, (1, 2, 0))]
         program = replace(Program.build(rows, [], inp_shift=[0]), intervals=((-8, 7), (3, 11), (-1, 3)))
         batch = Generated([program], BLOCK + 1600, 0).slice(BLOCK, BLOCK + 1600)
@@ -237,7 +237,7 @@ class TestStimulus:
 class TestSwept:
     @pytest.fixture(params=[0, 5])
     def swept(self, request: pytest.FixtureRequest) -> ExhaustiveRows:
-        """x + y of two inputs of 4 bits: 256 rows, beside a third input that the first output does not see."""
+        """Return rows for x + y of two inputs of 4 bits: 256 rows, beside a third input that output 0 does not read."""
         rows = [(-1, 0, -1, 0, S4), (-1, 1, -1, 0, S4), (-1, 2, -1, 0, (1, 30, 0)), (0, 0, 1, 0, (1, 4, 0))]
         program = Program.build(rows, [(3, 0, 0), (2, 0, 0)], inp_shift=[0, 0, 0])
         (exhaustive,) = plan(program, max_rows=1000, max_bits=8).passes

@@ -1,6 +1,6 @@
-"""Every command line and every line of Python on every page is one that is understood, with values that are allowed.
+"""Every command line and every line of Python on every page is understood, with allowed values.
 
-``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run those with answers, and compare.
+``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run those with answers, and compare them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from support.shown import PAGES, ROOT, Shown, commands_of, fault_of, python_of
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-#: Commands with what stands for a value, and the words that stand for it.
+#: Commands with a placeholder for a value: page and command, and why it is there.
 PLACEHOLDERS = {
     ("any-dut.md", "sim prog.bin --stages N"): "the option is explained, for any N",
     ("pipelines.md", "emit --stages N"): "the option is explained, for any N",
     ("axi-stream.md", "emit prog.bin --wrap axis ... -o model_axis"): "the options above it are left out",
 }
 
-#: Messages that begin like a call of make.
+#: Words of messages that look like a call of make.
 SAID = {"its bitstream again"}
 
 

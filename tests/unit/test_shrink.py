@@ -1,4 +1,4 @@
-"""Simple vectors still show what they are to show."""
+"""A shrunk vector is simpler and still has the property that it must show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ numbers = st.builds(Fraction, st.integers(-(1 << 80), 1 << 80), st.integers(0, 7
 @given(st.lists(numbers, max_size=9).map(tuple), st.integers(-9, 9))
 @settings(max_examples=200, deadline=None)
 def test_what_holds_still_holds_and_zeros_stay(vector: Vector, bound: int) -> None:
-    """Any sum on the same side of ``bound``."""
+    """The property is that the sum is on the same side of ``bound``."""
     above = sum(vector) > bound
     found = shrunk(vector, lambda some: (sum(some) > bound) == above)
     assert (sum(found) > bound) == above
@@ -24,7 +24,7 @@ def test_what_holds_still_holds_and_zeros_stay(vector: Vector, bound: int) -> No
     assert all(new == 0 for old, new in zip(vector, found, strict=True) if old == 0)
 
 
-#: What must hold, the vector, and what remains.
+#: The property that must hold, the vector, and the shrunk vector.
 CASES = {
     "nothing": (lambda v: True, (5, -7, 0), (0, 0, 0)),
     "one of many": (lambda v: v[3] > 2, (9, 9, 9, 9, 9), (0, 0, 0, 8, 0)),

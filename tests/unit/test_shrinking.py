@@ -1,4 +1,4 @@
-"""A failing case becomes a small one that fails alike, always the same: in process, and by a command."""
+"""A failing case becomes a small one that fails alike, deterministically: in the process, and by a command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dais_verif.verdict import Verdict
 
 
 def case_of(seed: int, n_ops: int, vectors: int = 8, *, whole: bool = True, alir: bool = True) -> Case:
-    """A random case; ``whole``: every op is an output."""
+    """Return a random case; with ``whole``, every op is an output."""
     rng = random.Random(seed)
     program = random_program(rng, n_ops, alir=alir, widest=16)
     case = Case.of(program, Batch.of(random_rows(rng, program, vectors), program.n_in))
@@ -42,7 +42,7 @@ def case_of(seed: int, n_ops: int, vectors: int = 8, *, whole: bool = True, alir
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, code: Code, wrong: Callable[[batch.Step], bool]) -> None:
-    """The numpy engine is one unit off for ops of ``code`` where ``wrong``."""
+    """Make the numpy engine wrong by one unit for ops of ``code`` where ``wrong`` is true."""
     right = batch.RULES[int(code)]
 
     def rule(step: batch.Step) -> batch.Exact:
@@ -76,7 +76,7 @@ def test_the_same_case_gives_the_same_answer(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_asked_for_stays_and_all_that_is_asked_is_valid(seed: int) -> None:
-    """Failures of every shape: of values, of vectors together, of structure."""
+    """Failures depend on values, on the number of vectors, or on structure; every tried case is valid."""
     rng = random.Random(seed)
     case = case_of(seed, rng.choice((1, 5, 30)), rng.choice((1, 4)), whole=bool(seed % 2))
     code = rng.choice([op.code for op in case.program.ops])
@@ -84,7 +84,7 @@ def test_what_is_asked_for_stays_and_all_that_is_asked_is_valid(seed: int) -> No
 
     def fails(one: Case) -> bool:
         assert all(len(row) == one.program.n_in for row in one.rows)
-        assert len(one.values) == len(one.rows)  # the oracle takes it
+        assert len(one.values) == len(one.rows)  # the oracle accepts it
         return any(op.code == code for op in one.program.ops) and len(one.rows) >= many
 
     outcome = shrunk(case, fails, 600)
@@ -130,7 +130,7 @@ def test_time_ends_the_search_with_a_case_that_fails(monkeypatch: pytest.MonkeyP
 
 # the verb
 
-#: Of a headerless binary: it fails with 3 on any product.
+#: A tool that reads a headerless binary, and fails with exit code 3 if the program has a product.
 TOOL = """
 import struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -146,7 +146,7 @@ if 7 in codes:
 
 @pytest.fixture
 def tool(tmp_path: Path) -> str:
-    """A command that fails on any product."""
+    """Return a command that fails on any product."""
     script = tmp_path / "tool of mine.py"
     script.write_text(TOOL)
     return f"{sys.executable} -I -S '{script}' {{program}} {{inputs}}"
@@ -175,7 +175,7 @@ def test_a_command(tool: str, product: Path, tmp_path: Path) -> None:
 
 
 def test_a_command_whose_results_vary_is_told(product: Path, tmp_path: Path) -> None:
-    """A command that fails only on its first run: the record says so, with and without RTL."""
+    """The record says that a command failed only on its first run, with and without RTL."""
     rtl = tmp_path / "good.v"
     rtl.write_text("module good(input wire [3:0] a, output wire [3:0] b);\nassign b = a;\nendmodule\n")
     for files, design in (("{program}", {}), ("{program} {rtl}", {"rtl": rtl})):
@@ -240,13 +240,13 @@ def test_files_that_are_no_case_stay(product: Path, tmp_path: Path) -> None:
         dais_verif.shrink(product, mine.parent, command="false {program}")
     assert mine.read_text() == "mine"
     mine.unlink()
-    for _ in range(2):  # a case may be found anew
+    for _ in range(2):  # a case may be written again to its own folder
         dais_verif.shrink(product, mine.parent, command="false {program}")
     assert read_case(mine.parent)
 
 
 def test_names_of_files_are_data(tmp_path: Path) -> None:
-    """A name that looks like a place, or like something for a shell, is a name."""
+    """A file name that looks like a placeholder or like shell syntax is passed unchanged."""
     command = Command.of("command", "echo --in={program} {inputs}", ("program",))
     odd = tmp_path / "a {inputs} $(touch x) `y` ; z"
     assert command.words({"program": odd, "inputs": tmp_path}) == ["echo", f"--in={odd}", str(tmp_path)]

@@ -1,4 +1,4 @@
-"""A policy says what is asked for; what it cannot mean is refused with the key."""
+"""A policy is read as it is meant; a value without a meaning is refused with its key."""
 
 from __future__ import annotations
 

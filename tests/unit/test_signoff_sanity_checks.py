@@ -1,4 +1,4 @@
-"""Seeded faults are what they are said to be: known beforehand, and nothing else changes."""
+"""Seeded faults have the effect that is known beforehand, and change nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dais_verif.stimulus import Generated
 
 
 def spoilt(program: Program, made: Poison, folder: Path, vectors: Generated) -> tuple[Program, list[int]]:
-    """The poisoned program, read back, and the vectors on which it differs."""
+    """Read the poisoned program back, and return it with the numbers of the vectors on which it differs."""
     (folder / made.name).write_bytes(made.data)
     changed = load(folder / made.name, layout="v1" if made.name.endswith("bin") else None)
     pairs = [
@@ -196,7 +196,7 @@ def test_ports_that_no_wrapper_has_are_refused(types: dict[str, str] | None) -> 
         always_wrong(interface, OriginalDesign("core", (Port("y", "inout", 3),), types))
 
 
-# how many inputs there are
+# the number of possible inputs
 
 
 def test_possible_inputs() -> None:

@@ -1,4 +1,4 @@
-"""The documentation as a site: every page is in its menu, links lead into it, and the reference lists every verb."""
+"""The documentation site: every page is in its menu, links lead to targets in it, the reference lists every verb."""
 
 from __future__ import annotations
 

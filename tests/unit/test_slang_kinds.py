@@ -1,4 +1,4 @@
-"""Every kind of thing that pyslang finds in a scope is read, left out, or refused, by a decision."""
+"""For every kind of syntax that pyslang finds in a scope, a table decides: it is read, left out or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.prover.slang.kinds.decision import KindDecision, left_out, read,
 from dais_verif.prover.slang.kinds.names import known_calls
 from dais_verif.prover.slang.kinds.page import page
 
-#: Tables of what is no enum of pyslang's, or a part of one.
+#: Tables that are not of a whole enum of pyslang.
 _NAMED = (CALLS, GATES, TYPES)
 _ENUMS = [table for table in TABLES if table not in _NAMED]
 
@@ -32,7 +32,7 @@ def test_every_enum_that_decides_a_meaning_has_a_table() -> None:
 
 @pytest.mark.parametrize("table", _ENUMS, ids=lambda table: table.title)
 def test_every_kind_has_a_decision(table: Table[object]) -> None:
-    """A kind that a later pyslang has is missing here, and refused until somebody decides on it."""
+    """A kind that a later pyslang adds is missing here, and is refused until its table decides on it."""
     kinds = set(type(next(iter(table.decisions))).__members__.values())  # type: ignore[attr-defined]
     assert kinds == set(table.decisions)
     assert all(decision.text for decision in table.decisions.values())

@@ -1,4 +1,4 @@
-"""Memory files: addresses, comments, words that do not fit, and what is no memory file."""
+"""Memory files: addresses, comments, words that do not fit, and files that are not memory files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(content: bytes, folder: Path, call: str = "$readmemh") -> Netlist:
 
 
 def words(content: bytes, folder: Path, call: str = "$readmemh") -> list[int | None]:
-    """The words of the memory, None where it has none that is known."""
+    """Return the words of the memory, with None for each word that is not known."""
     term = term_of(read(content, folder, call), "y")
     return [_value(rebuild(term, {var(3, "i"): const(3, i)})) for i in range(1, 7)]
 

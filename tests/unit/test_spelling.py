@@ -1,4 +1,4 @@
-"""Errors name arguments as callers of functions know them, and the command line calls each by its option."""
+"""Errors name arguments as in the Python API, and the command line names each by its option."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ EVERY = every_opcode()
 PACKAGE = Path(dais_verif.__file__).parent
 ERRORS = {"RequestError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError", "EventError"}
 
-#: An option; what is in backquotes, or in brackets behind the name of a program, is a command and not an argument.
+#: An option. Text in backquotes, or in parentheses after the name of a program, is a command, not an argument.
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 COMMAND = re.compile(r"`[^`]*`|\([^()]*\b(?:dais-verif|emit|pip|apt-get) [^()]*\)|\(Debian: [^()]*")
 
 
-#: What only the command line calls.
+#: Packages that only the command line uses.
 OF_COMMANDS = {"cli", "html"}
 
 
@@ -41,7 +41,7 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def written(call: ast.Call) -> str:
-    """The literal text in the arguments of ``call``."""
+    """Return the literal text in the arguments of ``call``, without commands."""
     parts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return COMMAND.sub("", "".join(parts))
 
@@ -75,7 +75,7 @@ def test_an_option_would_be_found(code: str, expected: bool) -> None:
 
 
 def named() -> dict[str, str]:
-    """The arguments that errors name, each with a place where one does."""
+    """Return the arguments that errors name, each with one place that does."""
     found: dict[str, str] = {}
     for path, tree in trees():
         for node in ast.walk(tree):
@@ -91,7 +91,7 @@ def named() -> dict[str, str]:
 
 
 def arguments() -> set[str]:
-    """The names of the arguments of our functions, and of the fields of all requests."""
+    """Return the names of the arguments of our public functions, and of the fields of all requests."""
     public = [getattr(dais_verif, name) for name in dais_verif.__all__]
     names = {name for one in public if inspect.isroutine(one) for name in inspect.signature(one).parameters}
     requests = [
@@ -115,7 +115,7 @@ def test_what_is_named_is_an_argument_and_an_option() -> None:
     options |= {one.human_readable_name for command in commands for one in command.params}
     places = named()
     assert len(places) > 40
-    # Of a whole process.
+    # ``sandbox`` is a setting of the whole process.
     assert places.keys() - arguments() == {"sandbox"}
     assert {name: place for name, place in places.items() if option_of(name) not in options} == {}
 
@@ -139,7 +139,7 @@ def test_of() -> None:
 
 Ask = Callable[[Path], Any]
 
-#: What a function is asked for, the same on a command line, and the message with the argument's name in braces.
+#: A call of a function, the same on a command line, and the message with arguments in braces.
 ASKED: dict[str, tuple[Ask, list[str], str]] = {
     "data without RTL": (
         lambda path: dais_verif.simulate(path, data=["x.mem"]),
@@ -178,7 +178,7 @@ ASKED: dict[str, tuple[Ask, list[str], str]] = {
     ),
     "a top that cannot be": (
         lambda path: dais_verif.emit(path, top="module"),
-        [],  # click says it itself
+        [],  # click itself refuses it
         "{top} must be a Verilog module name",
     ),
     "another layout": (

@@ -1,4 +1,4 @@
-"""Signatures as ssh-keygen makes and takes them; whatever is touched is no signature any more."""
+"""Signatures are as ssh-keygen makes and accepts them; any change to a signature or message is found."""
 
 from __future__ import annotations
 

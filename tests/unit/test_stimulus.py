@@ -1,4 +1,4 @@
-"""Vectors: what files hold, exactly; and what generated ones promise to contain."""
+"""Vectors: files are read exactly, and generated vectors contain what they promise."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def npy_of(array: Any, **options: Any) -> bytes:
 GOOD = npy_of(np.ones((2, 2)))
 SHAPED = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
 
-#: name: (bytes, what the message says).
+#: Name: (bytes, part of the message).
 DAMAGED_NPY: dict[str, tuple[bytes, str]] = {
     "magic only": (GOOD[:6], "not a readable .npy file"),
     "cut in the header": (GOOD[:40], "not a readable .npy file"),
@@ -254,7 +254,7 @@ def one_input(kind: tuple[int, int, int], shift: int = 0) -> Program:
 @pytest.mark.parametrize("kind", [S4, (0, 4, 0), (1, -2, 6), (0, 70, -60), (1, 63, 10), (1, 0, 0), (0, 1, 0)])
 @pytest.mark.parametrize("shift", [0, -3, 5])
 def test_generated_vectors_hold_corners_and_their_neighbours(kind: tuple[int, int, int], shift: int) -> None:
-    """In units of the reader's last bit: both ends, just beyond them, between grid points, and far out."""
+    """In units of the reader's last bit: both ends, just beyond them, between grid points, and far outside."""
     batch = generate(one_input(kind, shift), 400, seed=1)
     unit = Fraction(2) ** (-kind[2] - shift)
     seen = {batch.value(row, 0) / unit for row in range(batch.rows)}
@@ -311,7 +311,7 @@ def test_every_program_gets_as_many_vectors_as_asked_for(case: tuple[Program, An
 
 
 def test_vectors_for_two_programs_hold_the_corners_of_both() -> None:
-    """s4.0 of the input itself, and u5.1 of the input times 8: 0..31 sixteenths."""
+    """One program reads the input as s4.0, the other reads 8 times the input as u5.1: 0..31 sixteenths."""
     a, b = one_input(S4), one_input((0, 4, 1), shift=3)
     seen = {row[0] for row in rows_of(generate_common([a, b], 400, seed=1))}
     assert {-8, 7, -9, 8, 0, Fraction(31, 16), Fraction(32, 16), Fraction(-1, 16)} <= seen
@@ -334,7 +334,7 @@ def test_declared_intervals_are_kept(lo: int, hi: int) -> None:
 
 
 def test_declared_intervals_of_all_readers_of_an_input_are_kept() -> None:
-    """Raw -8..7 of s4.0, and 3..11 of u6.2: the input lies in 0.75..2.99."""
+    """Declared are raw -8..7 of s4.0 and 3..11 of u6.2, among others: the input lies in 0.75..2.99."""
     rows = [(-1, 0, -1, 0, S4), (-1, 0, -1, 0, (0, 4, 2)), (-1, 0, -1, 0, (1, 2, 0))]
     program = replace(Program.build(rows, [], inp_shift=[0]), intervals=((-8, 7), (3, 11), (-1, 3)))
     batch = generate(program, 500, seed=0)

@@ -1,4 +1,4 @@
-"""The stopwatch: where the time went, stage by stage, from any thread."""
+"""The stopwatch shows how the time was spent, stage by stage, from any thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def watch() -> Stopwatch:
 
 
 def test_parts_of_a_stage_are_joined(watch: Stopwatch) -> None:
-    """From the first begin to the last end; busy is what the parts took, which may overlap or lie apart."""
+    """A stage lasts from the first begin to the last end; its busy time is the sum of its parts, which may overlap."""
     watch.add("run", 105.0, 107.0)
     watch.add("run", 106.0, 109.0)
     watch.add("run", 101.0, 102.0)
@@ -35,7 +35,7 @@ def test_stages_are_in_the_order_in_which_they_began(watch: Stopwatch) -> None:
     watch.add("third", 103.0, 104.0)
     watch.add("second", 101.0, 109.0)
     watch.add("first", 101.0, 102.0)
-    watch.add("second", 99.0, 100.0)  # what was before the stopwatch began has negative seconds
+    watch.add("second", 99.0, 100.0)  # times before the start of the stopwatch are negative
     assert [stage.name for stage in watch.stages] == ["second", "first", "third"]
     assert watch.stages[0].begin == -1.0
 
@@ -87,7 +87,7 @@ def test_who_listens_late_is_told_what_has_begun(watch: Stopwatch) -> None:
 
 
 def test_threads_share_it() -> None:
-    """Which take turns as often as they can."""
+    """The threads switch as often as possible."""
     watch, interval = Stopwatch(started=0.0), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 

@@ -1,4 +1,4 @@
-"""What the stream's scoreboard says of lost, repeated, late and changed beats, and of a broken protocol."""
+"""The scoreboard of streams reports lost, repeated, late and changed beats, and a broken protocol."""
 
 from __future__ import annotations
 

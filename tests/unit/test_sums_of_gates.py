@@ -1,4 +1,4 @@
-"""Sums of gates: what each gate is said to be, what a term is said to mean, and what is said to hold, on all inputs."""
+"""Polynomials of gates, the meaning of terms, and the equalities found for them are right on all inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEEDS = st.integers(0, 1 << 40)
 
 
 def values_of(graph: Aig, polynomial: Polynomial) -> list[int]:
-    """The values of a polynomial on all inputs, by the tables of its nodes."""
+    """Return the values of a polynomial on all inputs, from the tables of its nodes."""
     rows = 1 << (sum(low < 0 for low in graph.low) - 1)
     tables = {node: table(graph, 2 * node) for monomial in polynomial for node in monomial}
     return [
@@ -50,7 +50,7 @@ def test_every_gate_is_the_sum_that_it_is_said_to_be(seed: int) -> None:
 
 
 def faulty(graph: Aig, literals: Sequence[int], rng: random.Random) -> tuple[Aig, Word]:
-    """A copy, in which an operand of one gate is another literal."""
+    """Return a copy of the graph in which one operand of one gate is another literal."""
     copy, at = Aig(), [0]
     gates = [node for node in range(1, len(graph)) if graph.low[node] >= 0]
     victim = rng.choice(gates)

@@ -1,4 +1,4 @@
-"""Tests share by ``tests/support``: no test module imports another, and no helper lies beside the folders of tests."""
+"""Tests share code by ``tests/support``: no test module imports another, and helpers are not beside test folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODULES = [path for path in sorted(TESTS.rglob("*.py")) if "__pycache__" not in 
 
 
 def imported(path: Path) -> set[str]:
-    """Every module and name that the file imports, by its full name."""
+    """Return the full names of all modules and names that the file imports."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -23,7 +23,7 @@ def imported(path: Path) -> set[str]:
 
 
 def among_tests(names: set[str]) -> set[str]:
-    """Those that are, or are of, a test module here."""
+    """Return the names that are, or belong to, a test module of this folder."""
     stems = {path.stem for path in MODULES if path.stem.startswith("test_")}
     return {name for name in names if set(name.split(".")) & stems}
 

@@ -1,4 +1,4 @@
-"""What is said to Yosys, how its answers are read, which models a netlist gets."""
+"""Synthesis: scripts for Yosys, how its answers are read, and which models a netlist gets."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class TestFindNetlist:
 
 @pytest.fixture
 def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Yosys with models of its own."""
+    """Return the share folder of a fake Yosys with models of its own."""
     folder = tmp_path / "share"
     (folder / "ice40").mkdir(parents=True)
     (folder / "ice40" / "cells_sim.v").write_text(
@@ -218,7 +218,7 @@ class TestModels:
         assert text == ""
 
     def test_one_that_only_declares_is_refused(self, share: Path) -> None:
-        """It would leave its outputs undriven, and the netlist would look wrong."""
+        """A model with declarations only would leave its outputs undriven, and the netlist would look wrong."""
         with (share / "ice40" / "cells_sim.v").open("a") as file:
             file.write(
                 "module HOLLOW (\n  (* port *) input A,\n  output reg O\n);\n"
@@ -311,7 +311,7 @@ def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_clock_and_cells_of_place_and_route_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """The console escapes line breaks within what it prints."""
+    """The console escapes line breaks within printed text, so each line is printed by itself."""
     placed = PlaceAndRoute(None, None, "iCE40HX8K", 245.91, {"LC": (115, 7680), "IO": (3, 256)}, 1.0)
     for line in placed_lines(placed):
         console().print(line, markup=False)
@@ -321,7 +321,7 @@ def test_clock_and_cells_of_place_and_route_are_lines_of_their_own(capsys: pytes
 
 
 def test_a_limit_is_called_as_who_asked_calls_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record keeps what it says: an argument for callers of functions, an option for the command line."""
+    """A record names the limit by its argument for API callers, and by its option on the command line."""
 
     def slow(*_: object, **__: object) -> None:
         run_limited("nextpnr", ["sleep", "9"], tmp_path / "log", Limits(0.1, None))
