@@ -1,11 +1,10 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
-``load`` reads a program and ``load_machine`` a machine, ``run`` evaluates either on the golden model; ``Golden``
-evaluates one program many times. ``approx`` is the package for approximation configurations,
-``networks`` the one for networks.
-``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
-``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``mutate``, ``sign_off`` and
-``verify_certificate`` do what the verbs of the command line do, and return records.
+``load`` reads a program and ``load_machine`` a machine; ``run`` evaluates either on the golden model; ``Golden``
+evaluates one program many times. ``approx`` is the package for approximation configurations, ``networks`` the one for
+networks. ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``,
+``rank_sensitivity``, ``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``mutate``,
+``sign_off`` and ``verify_certificate`` correspond to the verbs of the command line, and return records.
 """
 
 from __future__ import annotations
@@ -197,7 +196,7 @@ __all__ = [
 
 __version__ = VERSION
 
-#: Imported on first use: the bench, inside a simulator, does not need them.
+#: Names that are imported on first use: the bench inside a simulator does not need them.
 _LATER = {
     **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
@@ -275,7 +274,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("approx", "networks"):  # they load numpy, for which importing this package should not wait
+    if name in ("approx", "networks"):  # imported on first use, since they load numpy, which takes time
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

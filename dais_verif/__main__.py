@@ -10,7 +10,7 @@ from dais_verif.verdict import Verdict
 if __name__ == "__main__":
     try:
         from dais_verif.cli.main import main
-    except ImportError as error:  # else Python's exit code would be 1, which says that RTL is wrong
+    except ImportError as error:  # Python's own exit code would be 1, which here means that RTL is wrong
         line = missing_packages(error)
         if line is None:
             raise

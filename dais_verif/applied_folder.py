@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 30
 def applied_program(folder: Path) -> Path | None:
     """Return the program in a folder of ``approx apply``; None if it is not such a folder.
 
-    Raises ``InputError`` if a file of it was changed, or is missing.
+    Raises ``InputError`` if one of its files was changed, or is missing.
     """
     if not (folder / MANIFEST).is_file():
         return None

@@ -1,6 +1,6 @@
 """Store earlier results in an SQLite database. It is only a cache, so its errors never stop a run.
 
-A damaged database is removed, so that the next writer creates it again; one that is in use, or read-only, is left.
+A damaged database is removed, so that the next writer creates it again; one that is in use or read-only is not removed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_CONTENT = ("no such column", "has no column", "because it is a view", "malfo
 
 
 def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T:
-    """Return the result of ``ask`` on the database at ``path``; ``nothing`` if it is missing or damaged."""
+    """Return the result of ``ask`` on the database at ``path``; ``nothing`` if that fails."""
     if not path.is_file():
         return nothing
     try:
@@ -34,7 +34,7 @@ def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T
 
 
 def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
-    """Let ``keep`` write into the database at ``path``, which is created again if damaged; do nothing if that fails."""
+    """Let ``keep`` write into the database at ``path``, which is created again if damaged; failures are ignored."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):

@@ -1,11 +1,11 @@
-"""The errors users meet. Each is one line: what, where, which rule, what to do.
+"""The errors that users see. Each is one line: what, where, which rule, what to do.
 
 ``DaisError``
 ├── ``ProgramError``    the file is not a valid DAIS program
 ├── ``InputError``      a vector, option or path cannot be used
-│   ├── ``RequestError``  options that do not go together
-│   ├── ``StateError``  RTL keeps state where a function of its inputs is asked for
-│   └── ``UnknownTop``  RTL has no module of the name that was given
+│   ├── ``RequestError``  options contradict each other
+│   ├── ``StateError``  RTL that must be a function of its inputs keeps state
+│   └── ``UnknownTop``  RTL has no module with the given name
 ├── ``ViolationError``  the program broke one of its promises on these inputs
 ├── ``ToolError``       a simulator or compiler is missing or failed
 └── ``VerdictError``    ``raise_for_verdict`` of a record that did not pass
@@ -44,7 +44,7 @@ class Argument(str):
 
 
 class DaisError(Exception):
-    """Base of every error that is meant for the user; never raised itself."""
+    """The base class of all errors that are meant for users; never raised itself."""
 
     verdict = Verdict.INVALID_INPUT
 
@@ -53,9 +53,9 @@ class DaisError(Exception):
 
     @classmethod
     def of(cls: type[_Error], text: str, /, **values: object) -> _Error:
-        """Return an error that names arguments of functions: each ``{name}`` in ``text`` that ``values`` does not hold.
+        """Return an error that names arguments of functions: each ``{name}`` in ``text`` that is not in ``values``.
 
-        Its message calls them as callers of functions know them; ``spelled`` as others do.
+        Its message has the names of the functions' arguments; ``spelled`` replaces them, for example by options.
         """
         error = cls("")
         error._name(text, **values)
@@ -67,7 +67,7 @@ class DaisError(Exception):
         self._parts = text, values
 
     def spelled(self, spell: Callable[[str], str]) -> str:
-        """Return the message with each argument that it names as ``spell`` gives it."""
+        """Return the message with each argument spelled as ``spell`` returns it."""
         return str(self) if self._parts is None else _spelled(*self._parts, spell)
 
 
@@ -79,7 +79,7 @@ class ProgramError(DaisError):
 
 
 class InputError(DaisError):
-    """A vector file, an option or a path cannot be used. The message says which and why."""
+    """A vector file, an option or a path cannot be used. The message names it and the reason."""
 
 
 class RequestError(InputError):
@@ -87,21 +87,21 @@ class RequestError(InputError):
 
 
 class StateError(InputError):
-    """RTL that is asked for a function of its inputs keeps state, or looks at the time.
+    """RTL that must be a function of its inputs keeps state, or reads the time.
 
-    The RTL is known to do so; it is not merely unsupported.
+    This is known of the RTL; it is not only unsupported.
     """
 
 
 class UnknownTop(InputError):
-    """The RTL has no module, or entity, of the name that was given for the top."""
+    """The RTL has no module, or entity, with the given name of the top."""
 
 
 class ViolationError(DaisError):
     """A promise operation changed its value when quantised, or a table index left its table.
 
-    The program is invalid for this input; ``--unchecked`` (``check=False``) carries on with the
-    quantised value, as hardware would.
+    The program is invalid for this input; ``--unchecked`` (``check=False``) continues with the quantised value, as
+    hardware does.
     """
 
     verdict = Verdict.PROGRAM_INVALID
@@ -117,7 +117,7 @@ class ToolError(DaisError):
 
 
 class VerdictError(DaisError):
-    """The verdict of a run is not PASS, and the caller asked for an exception then."""
+    """The verdict of a run is not PASS, and the caller requested an exception in this case."""
 
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(f"{verdict.value}: {message}")
@@ -133,7 +133,7 @@ def _spelled(text: str, values: dict[str, object], spell: Callable[[str], str]) 
 
 
 class _Names(dict[str, object]):
-    """The replacement of each name in braces."""
+    """The replacements of the names in braces."""
 
     def __init__(self, values: dict[str, object], spell: Callable[[str], str]) -> None:
         super().__init__(values)

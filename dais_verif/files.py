@@ -1,4 +1,4 @@
-"""Files of users: read within limits; written so that nothing is lost, to a temporary file that is then renamed."""
+"""Files of users: read within limits; written to a temporary file that is then renamed, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "write_atomically",
 ]
 
-#: A key with so many parts that it is refused; valid keys have at most three.
+#: A key with too many parts, which is refused; valid keys have at most three.
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""", re.ASCII)
 
 _KINDS = {
@@ -43,22 +43,23 @@ _KINDS = {
 }
 
 
-#: As TOML writes it; raw, it is not valid TOML.
+#: A NUL as written in TOML; the character itself is not valid in TOML.
 _NUL = re.compile(r"\\(u0000|U00000000)")
 
 
 def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> bytes:
     """Return the bytes of the regular file ``path``, of at most ``most`` bytes.
 
-    A FIFO would never end and a device may not; a sparse file can be larger than any memory. Raises ``InputError`` for
-    them, and if the file cannot be read: with ``what`` it is, if that is not plain, and ``advice``.
+    Others are refused: a FIFO may never end, and neither may a device; a sparse file can be larger than the memory.
+    Raises ``InputError`` for them, and if the file cannot be read. ``what``: the kind of file, for the message, if the
+    context does not show it; ``advice``: the remedy.
     """
     with open_plain(path, most, what, advice) as file:
         try:
-            # Not all that is allowed at once: for that many bytes memory would be set aside.
+            # Do not read ``most`` bytes at once, for which Python would allocate memory.
             size = min(os.fstat(file.fileno()).st_size, most)
             data = file.read(size + 1)
-            if size < len(data) <= most:  # it has grown, or its size is unknown
+            if size < len(data) <= most:  # the file has grown, or its size is unknown
                 data += file.read(most + 1 - len(data))
         except OSError as error:
             raise _unreadable(path, what, error.strerror, advice) from None
@@ -68,7 +69,7 @@ def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
 
 
 def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> BinaryIO:
-    """Open the regular file ``path`` of at most ``most`` bytes, as ``read_plain`` does; it may grow from then on."""
+    """Open the regular file ``path`` of at most ``most`` bytes, as ``read_plain`` does; it may grow afterwards."""
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -95,9 +96,10 @@ def require_plain(path: Path, most: int, what: str = "", advice: str = "name a r
 
 
 def read_toml(path: Path, most: int, what: str) -> str:
-    """Return the text of the TOML file ``path``, as ``read_plain`` does, if a parser takes it in linear time.
+    """Return the text of the TOML file ``path``, as ``read_plain`` does, if it can be parsed in linear time.
 
-    A key of many parts, ``a.b.c...``, takes one the square of their number in memory: 57 GB in a file of 240 kB.
+    For a key with many parts, ``a.b.c...``, a parser needs memory quadratic in their number: 57 GB for a file of 240
+    kB.
     """
     try:
         text = read_plain(path, most, what, "name a TOML file").decode()
@@ -113,12 +115,12 @@ def read_toml(path: Path, most: int, what: str) -> str:
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file ``path``, or what it links to, by ``data`` in one step.
 
-    A device or a pipe is written to as it is. Raises ``InputError`` if it cannot be written.
+    A device or a pipe is written to directly. Raises ``InputError`` if the file cannot be written.
     """
     with _refusing(path, "-o"):
         _require_no_folder(path, "-o")
         if path.exists() and not path.is_file():
-            path.write_bytes(data)  # /dev/null must stay what it is
+            path.write_bytes(data)  # /dev/null, for example, must not be replaced
             return
         with _beside(path) as temporary:
             temporary.write_bytes(data)
@@ -128,7 +130,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 def require_writable(path: Path, option: str) -> None:
     """Raise the ``InputError`` of ``write_atomically`` if ``path``, which ``option`` names, cannot be written.
 
-    For files that are written at the end of long work. The file itself is neither made nor changed.
+    This is for files that are written at the end of long work. The file itself is neither created nor changed.
     """
     with _refusing(path, option):
         _require_no_folder(path, option)
@@ -137,7 +139,7 @@ def require_writable(path: Path, option: str) -> None:
 
 
 def require_writable_folder(path: Path, option: str) -> None:
-    """Raise ``InputError`` if the folder ``path``, which ``option`` names, cannot be made or written to."""
+    """Raise ``InputError`` if the folder ``path``, which ``option`` names, cannot be created or written to."""
     with _refusing(path, option):
         _try_beside(next(filter(Path.exists, (path, *path.absolute().parents))) / "file")
 
@@ -155,7 +157,7 @@ def _try_beside(path: Path) -> None:
 @contextlib.contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """Yield the name of a temporary file next to the target of ``path``; the file is removed at the end."""
-    # A new short name: the user's name may be as long as the file system allows.
+    # A short name, since the user's name may already be as long as the file system allows.
     temporary = path.resolve().with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         yield temporary
@@ -165,7 +167,7 @@ def _beside(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _refusing(path: Path, option: str) -> Iterator[None]:
-    """Raise ``InputError`` where the file system refuses what is done to write ``path``, which ``option`` names."""
+    """Raise ``InputError`` if the file system refuses to write ``path``, which ``option`` names."""
     try:
         yield
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
@@ -201,11 +203,10 @@ def require_replaceable(path: Path, manifest: str) -> None:
 
 
 def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> None:
-    """Make ``path`` a folder that holds exactly ``files`` (by relative name), in one step.
+    """Make ``path`` a folder with exactly ``files`` (by relative name), in one step.
 
-    The file named ``manifest`` is JSON with the SHA-256 of all others under ``files``. A folder that is there already
-    is replaced only if it is as an earlier call left it. Raises ``InputError`` if it holds anything else, or if it
-    cannot be written.
+    The file named ``manifest`` is JSON with the SHA-256 of all others under ``files``. An existing folder is only
+    replaced if it is unchanged since an earlier call. Raises ``InputError`` if it is not, or cannot be written.
     """
     try:
         _refuse_foreign(path, manifest)

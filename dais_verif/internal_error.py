@@ -15,12 +15,12 @@ from dais_verif.own_command import own_command
 
 __all__ = ["told"]
 
-#: The number of tracebacks that are kept, latest first.
+#: The number of latest tracebacks that are kept.
 _KEPT = 20
 
 
 def told(error: BaseException, arguments: Sequence[str]) -> str:
-    """Return the line about ``error``, which names the file that its traceback was kept in."""
+    """Store the traceback of ``error`` in a file, and return the line for the user, which names the file."""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     what = what if len(what) <= 200 else f"{what[:200]}…"
     kept = _keep(error, arguments)
@@ -56,7 +56,7 @@ def _has_folder() -> bool:
 
 
 def _place() -> Path:
-    """Return where it is kept: with the other things kept on this machine, else among temporary files."""
+    """Return a new file for a traceback: in the cache folder, else among temporary files."""
     name = f"traceback-{time.strftime('%Y%m%d-%H%M%S')}-"
     try:
         from dais_verif.cache_folder import cache_dir
@@ -64,7 +64,7 @@ def _place() -> Path:
         folder = cache_dir() / "errors"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, path = tempfile.mkstemp(prefix=name, suffix=".txt", dir=folder)
-    except Exception:  # this may be the original error
+    except Exception:  # the original error may occur here, too
         handle, path = tempfile.mkstemp(prefix=f"dais-verif-{name}", suffix=".txt")
     os.close(handle)
     return Path(path)

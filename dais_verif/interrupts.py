@@ -1,7 +1,7 @@
-"""Ctrl-C, and a polite kill, held back while the main thread imports a module.
+"""Ctrl-C and SIGTERM, delayed while the main thread imports a module.
 
-An interrupt between two lines of Python's import system can leave its lock taken, and then every thread that imports
-anything waits forever, and so does any thread that waits for it.
+An interrupt between two lines of Python's import system can leave its lock taken. Then every thread that imports a
+module waits forever, and so does every thread that waits for such a thread.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _AGAIN_SECONDS = 0.02
 
 
 def take_interrupts(*numbers: signal.Signals) -> None:
-    """From now on each of these signals raises ``KeyboardInterrupt`` in the main thread, but in no import.
+    """Let each of these signals raise ``KeyboardInterrupt`` in the main thread, but not during an import.
 
-    One that is ignored, as in the background of a shell, stays so.
+    Signals that are ignored, for example in the background of a shell, stay ignored.
     """
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""Faults that are seeded in a network which lies in a folder as hardware: two weights change places."""
+"""Seeded faults of a network in a folder with its hardware: two weights are swapped."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from dais_verif.stimulus import generate_common
 __all__ = ["poison_network"]
 
 _MOST_BYTES = 1 << 30
-#: Pairs of weights that are tried of each constant, and vectors on which the fault must show.
+#: Pairs of weights to try per constant, and the number of vectors, one of which must show the fault.
 _PAIRS, _VECTORS = 4, 200
 
 
 def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
-    """Write ``folder`` with another network into ``target``; return its bytes, and an output that it changes.
+    """Write ``folder`` with a changed network into ``target``; return the network's bytes, and a changed output.
 
-    Ports keep their types, so it is what is computed that differs, in the first configuration. Raises ``InputError`` if
-    no two weights can change places so that it shows.
+    Ports keep their types: only values differ, in the first configuration. Raises ``InputError`` if no swap of two
+    weights changes an output.
     """
     from dais_verif.networks.hardware.folder import read_folder
 
@@ -38,7 +38,7 @@ def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
         write_atomically(target / path.name, read_plain(path, _MOST_BYTES))
     manifest = json.loads(read_plain(folder / MANIFEST, _MOST_BYTES))
     right = read_folder(folder)
-    assert right is not None  # the file of verified files was there
+    assert right is not None  # its manifest was read above
     for data in _changed(read_plain(folder / NETWORK, _MOST_BYTES)):
         manifest["files"][NETWORK] = hashlib.sha256(data).hexdigest()
         write_atomically(target / NETWORK, data)
@@ -47,7 +47,7 @@ def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
             found = read_folder(target)
             assert found is not None
             number = _differs(right.under(None).program(), found.under(None).program())
-        except DaisError:  # the change makes another type of it
+        except DaisError:  # the changed network has another type, which does not fit the hardware
             continue
         if number is not None:
             return data, number

@@ -38,7 +38,7 @@ def read_network(source: str | Path | bytes, layout: str | None = None) -> Netwo
 def load_program(source: str | Path | bytes, layout: str | None = None) -> Program:
     """Return the program in a file of any kind, in the bytes of one, or in a folder of ``approx apply``.
 
-    Raises as its reader does.
+    Raises as the reader of the file does.
     """
     if isinstance(source, str | Path) and (applied := _applied(source)) is not None:
         source = applied
@@ -51,14 +51,14 @@ def load_program(source: str | Path | bytes, layout: str | None = None) -> Progr
 def _applied(source: str | Path) -> Path | None:
     try:
         return applied_program(Path(source))
-    except (OSError, ValueError):  # of which the reader speaks
+    except (OSError, ValueError):  # the reader reports it
         return None
 
 
 def _is_network(source: str | Path | bytes) -> bool:
     if isinstance(source, bytes):
         return source.startswith(_BEGIN) and _looks_like_onnx(source)
-    if not isinstance(source, str | PathLike):  # of which the reader speaks
+    if not isinstance(source, str | PathLike):  # the reader reports it
         return False
     path = Path(source)
     if path.suffix.lower() == ".onnx":
@@ -69,7 +69,7 @@ def _is_network(source: str | Path | bytes) -> bool:
         with path.open("rb") as file:
             begin = file.read(1)
             return begin == _BEGIN and _looks_like_onnx(begin + file.read(_MOST_BYTES))
-    except (OSError, ValueError):  # of which the reader speaks
+    except (OSError, ValueError):  # the reader reports it
         return False
 
 

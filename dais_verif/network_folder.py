@@ -1,4 +1,4 @@
-"""Folders with a network as hardware: the names of their files, and which of them are part of what is verified."""
+"""Folders with a network as hardware: the names of their files, and those that a verification depends on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def holds_network(folder: Path) -> bool:
 
 
 def verified_files(folder: Path) -> list[Path]:
-    """Return the files that say what the hardware is, and what it is to compute. Raises ``InputError``."""
+    """Return the files of the hardware and of its specification. Raises ``InputError`` if the manifest is invalid."""
     manifest = folder / MANIFEST
     try:
         listed = set(json.loads(read_plain(manifest, _MOST_BYTES))["files"])

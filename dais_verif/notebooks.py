@@ -1,4 +1,4 @@
-"""Display of records in notebooks: the HTML parts of reports, loaded when a notebook first asks."""
+"""Display of records in notebooks: the HTML parts of reports, loaded when a notebook first needs them."""
 
 from __future__ import annotations
 

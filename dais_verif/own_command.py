@@ -12,10 +12,9 @@ __all__ = ["own_command"]
 
 
 def own_command(words: Iterable[str]) -> str:
-    """Return a line for the shell that calls this installation with ``words``.
+    """Return a shell command that calls this installation with ``words``.
 
-    Neither ``dais-verif`` nor ``python`` alone would do: the first need not be on the path, and the second may be an
-    interpreter that lacks what is needed.
+    ``dais-verif`` may not be on the path, and ``python`` may be an interpreter without the required packages.
     """
     script = Path(sys.executable).absolute().parent / "dais-verif"
     command = [str(script)] if script.is_file() else [sys.executable, "-m", "dais_verif"]

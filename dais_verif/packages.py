@@ -1,6 +1,6 @@
 """The Python packages that dais-verif needs, and the message that names missing ones.
 
-It imports none of them, so that it works if they are missing.
+This module imports none of them, so that it works if they are missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages", "name_missing_packa
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-#: The modules that are imported, by the package to install; those of pyproject.toml without any extra.
+#: The imported modules of each package to install, for the dependencies in pyproject.toml without extras.
 BASE = {
     "click": ("click",),
     "filelock": ("filelock",),
@@ -45,7 +45,7 @@ _PROVE: dict[str, tuple[str, ...]] = {
 }
 _REPORT: dict[str, tuple[str, ...]] = {"jinja2": ("jinja2",), "junitparser": ("junitparser",)}
 
-#: The same of each extra, with those of the extras that it takes in; what a run lacks is looked for in this order.
+#: The same for each extra, including the extras that it contains; missing packages are searched in this order.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "sim": _SIM,
     "prove": _PROVE,
@@ -59,7 +59,7 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
 #: All of them.
 PACKAGES = {**BASE, **{name: modules for packages in EXTRAS.values() for name, modules in packages.items()}}
 
-#: The extra of a verb, or of a function of the API, where it is not the first one that has the missing package.
+#: The extra of a verb, or of a function of the API, if it is not the first one with the missing package.
 _OF_VERB = {
     "prove": "prove",
     "hil": "hil",
@@ -73,9 +73,9 @@ _OF_VERB = {
 
 
 def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
-    """Return the line about ``error`` if it comes from a package that is missing or broken; None if it is a bug.
+    """Return the message for ``error`` if it comes from a package that is missing or broken; None if it is a bug.
 
-    ``verb``: the verb or the function of the API that was called; its extra is named if the package is of that one.
+    ``verb``: the verb or the function of the API that was called; its extra is named if the package belongs to it.
     """
     module = (error.name or "").partition(".")[0]
     if not module or module == "dais_verif":
@@ -96,13 +96,13 @@ def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
 
 
 def require_package(module: str) -> None:
-    """Raise what importing ``module`` raises where no package has it, without importing it."""
+    """Raise ``ModuleNotFoundError`` if no package has ``module``, without importing it."""
     if not _is_there(module):
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def name_missing_packages(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let ``function`` raise a ``ToolError`` that names the extra to install, in place of an ``ImportError``."""
+    """Let ``function`` raise a ``ToolError`` that names the extra to install instead of an ``ImportError``."""
 
     @functools.wraps(function)
     def called(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:

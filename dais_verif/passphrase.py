@@ -1,4 +1,4 @@
-"""The passphrase of a signing key: taken out of the environment as soon as a process starts.
+"""The passphrase of a signing key: removed from the environment as soon as a process starts.
 
 Child processes, such as simulators of user RTL, get a copy of the environment; and every process of the same user can
 read the initial environment of a process.
@@ -25,14 +25,14 @@ def take_passphrase() -> None:
 
 
 def passphrase() -> str | None:
-    """Return the passphrase that the environment held when it was taken, or holds now; it is given out once."""
+    """Return the passphrase that was taken from the environment, or is in it now. Only the first call returns it."""
     if PASSPHRASE in os.environ:
         take_passphrase()
     return _taken.pop() if _taken else None
 
 
 def _wipe() -> None:
-    """Overwrite the value where the process began with it: to remove a variable leaves its bytes there."""
+    """Overwrite the value in the initial environment of the process, where removing a variable leaves its bytes."""
     import ctypes
 
     find = ctypes.CDLL(None).getenv

@@ -1,7 +1,7 @@
 """Make foreign text safe to print: names of files and signals, messages, and other content of records.
 
-A terminal obeys control characters. A CI obeys lines: a name with a line break in it could begin one of its own, and
-GitHub takes ``::error::`` at the beginning of a line for a command, Azure ``##vso[`` anywhere.
+A terminal executes control characters. A CI system executes commands in lines: a name with a line break could begin a
+new line, and GitHub executes ``::error::`` at the beginning of a line, Azure ``##vso[`` anywhere.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Iterable
 
 __all__ = ["command_line", "printable"]
 
-#: C0, DEL and C1; what ends a line or a paragraph; what turns the direction of writing; halves of surrogate pairs,
-#: which stand for bytes of a name that are not UTF-8.
+#: C0, DEL and C1; separators of lines and paragraphs; marks of writing direction; surrogates, by which Python
+#: represents bytes of a name that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _COMMAND = re.compile(r"##(vso)?\[")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def printable(text: str) -> str:
-    """Return ``text`` on one line, with an escape sequence as in Python in place of each control character."""
+    """Return ``text`` on one line, with each control character replaced by its escape sequence in Python."""
     if text.isascii() and text.isprintable() and "##" not in text:
         return text
     return _COMMAND.sub(r"##\1\\[", _UNSAFE.sub(_escape, text))
@@ -38,6 +38,6 @@ def command_line(words: Iterable[str]) -> str:
 
 
 def _in_bash(word: str) -> str:
-    r"""Return ``word`` as ``$'...'`` has it, where ``\n`` is a line break and ``\x1b`` a byte."""
+    r"""Return ``word`` as ``$'...'`` in bash, with unsafe bytes as ``\x1b``."""
     data = os.fsencode(word)
     return "$'" + "".join(chr(x) if 0x20 <= x < 0x7F and x not in b"\\'#" else f"\\x{x:02x}" for x in data) + "'"

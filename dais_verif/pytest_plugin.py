@@ -31,7 +31,7 @@ _GIVEN = pytest.StashKey[frozenset[Path]]()
 
 @dataclass(frozen=True)
 class Ask:
-    """One run: ``options`` are those of the command ``verb`` without their dashes, ``True`` for a flag."""
+    """One run of the command ``verb``. ``options``: by name without dashes; ``True`` for a flag."""
 
     program: Path
     verb: str = "sim"
@@ -48,7 +48,7 @@ class Ask:
 
 
 class ProgramFailed(Exception):
-    """A run that did not pass. The text holds its verdict in one line, its output, and the command to reproduce it.
+    """A run that did not pass. The text has its verdict in one line, its output, and the command to reproduce it.
 
     ``record``: the record of the run; None if there is none.
     """
@@ -96,7 +96,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Announce what delays the first test, because the output of a run is shown only if it fails."""
+    """Announce a delay of the first test, since the output of a run is only shown if it fails."""
     return _first_build() if config.stash[_GIVEN] and config.getoption("--dais-sim") != "icarus" else None
 
 
@@ -220,7 +220,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 class ProgramResult(Mapping[str, Any]):
-    """The record of a run (docs/result.md), made on first access, at the latest when the test begins."""
+    """The record of a run (docs/result.md), which runs on first access, at the latest when the test begins."""
 
     def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
         self._ask, self._folder, self._attempt = ask, folder, attempt
@@ -252,7 +252,7 @@ def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Judge the run in the call phase of the test, not in set-up, so that a mismatch is a failure, not an error."""
+    """Run the command in the call phase of the test, not in set-up, so that a mismatch is a failure, not an error."""
     result = getattr(item, "funcargs", {}).get("dais_result")
     if isinstance(result, ProgramResult):
         problem = None
@@ -274,7 +274,7 @@ def _attempt(item: pytest.Item) -> int:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List tests that passed only when rerun: the vectors were the same, so the cause lies elsewhere."""
+    """List tests that only passed when rerun; since the vectors were the same, the cause is elsewhere."""
     for report in terminalreporter.stats.get("passed", []):
         attempt = dict(getattr(report, "user_properties", ())).get("dais_attempt", 1)
         if attempt != 1:
@@ -323,7 +323,7 @@ def _record_in(folder: Path) -> dict[str, Any] | None:
 
 
 def _headline(said: str) -> str | None:
-    """Return the verdict and the reason that a run printed, in one line, because summaries show only the first line."""
+    """Return the verdict and the reason that a run printed, in one line, since summaries only show the first line."""
     for line in reversed(said.splitlines()):
         found = re.fullmatch(r"(?:dais-verif: )?([A-Z_]+)(?::|  ) *(.*)", line)
         if found and found[1] in _VERDICTS:
@@ -332,7 +332,7 @@ def _headline(said: str) -> str | None:
 
 
 def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:
-    """Return why a record does not show a pass, whatever the exit code was."""
+    """Return the reason why a record does not show a pass, in spite of exit code 0; None if it does."""
     if record["verdict"] != "PASS":
         return f"the verdict in result.json is {record['verdict']}"
     if verb == "sim" and not (record["simulators"] and all(one["bits_compared"] for one in record["simulators"])):

@@ -1,4 +1,4 @@
-"""Find the files to which a user's file refers, and which are read with it: blocks, programs, contents of tensors."""
+"""Find the files to which a user's file refers, and that are read with it: blocks, programs, contents of tensors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dais_verif.toml import parse_toml
 
 __all__ = ["referred_files"]
 
-#: A file with more says nothing of others: texts that people write are smaller.
+#: Larger files are not searched for references: texts written by users are smaller.
 _MOST_BYTES = 1 << 26
 #: Maximum depth of references between files: a manifest names machines, and these name blocks.
 _DEEPEST = 3
 
 
 def referred_files(path: Path) -> frozenset[Path]:
-    """Return the files that are there and that ``path`` refers to, or one of them does.
+    """Return the existing files to which ``path`` refers, directly or through other files.
 
     These are blocks in a machine's text, every file that a TOML file names, and the files listed in the manifest of a
-    folder of ``kernel build``, or of one with a network. Raises nothing: the reader of an unreadable file reports it.
+    folder of ``kernel build``, or of a folder with a network. Errors are ignored: the reader of a file reports them.
     """
     found, latest = set[Path](), {path}
     for _ in range(_DEEPEST):
@@ -40,12 +40,12 @@ def _named(path: Path) -> Iterator[Path]:
     try:
         names = list(_names(path))
     except (OSError, ValueError, TypeError, LookupError, RecursionError, DaisError):
-        return  # its content does not match its name, which its reader reports
+        return  # the content does not match the name, which the reader reports
     for name in names:
         try:
             if (folder / name).is_file():
                 yield folder / name
-        except (OSError, ValueError):  # no name of a file: too long, or with NUL
+        except (OSError, ValueError):  # not a valid file name: too long, or with NUL
             continue
 
 
@@ -73,7 +73,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _blocks(data: bytes, name: str) -> Iterator[str]:
-    # Imported when needed: it takes as long as all the rest.
+    # Imported when needed, since importing it takes as long as everything else.
     from dais_verif.machine.text.statements import read_statements
 
     for block in read_statements(data.decode(), name).blocks.values():

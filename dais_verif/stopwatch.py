@@ -1,4 +1,4 @@
-"""The run time of stages, which overlap: each with its begin, end and busy seconds."""
+"""The run times of stages, which may overlap: each with its begin, end and busy seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Stage", "Stopwatch", "process_started"]
 
 @dataclass(frozen=True)
 class Stage:
-    """Seconds since the stopwatch started; ``busy`` is less than ``end - begin`` where the stage waited for others."""
+    """A stage, in seconds since the stopwatch started; ``busy`` is less than ``end - begin`` if the stage waited."""
 
     name: str
     begin: float
@@ -24,7 +24,7 @@ class Stage:
 
 
 class Stopwatch:
-    """Times stages from any thread, from ``started`` on, a time of ``time.monotonic()``."""
+    """A stopwatch for stages, usable from any thread. ``started``: its start, a time of ``time.monotonic()``."""
 
     def __init__(self, *, started: float | None = None) -> None:
         self.started = time.monotonic() if started is None else started
@@ -43,7 +43,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Everything inside belongs to stage ``name``, which may have many parts."""
+        """Count the time of the block for stage ``name``, which may have many parts."""
         with self._lock:
             tell, new = self._tell, name not in self._begun
             if new:
@@ -66,7 +66,7 @@ class Stopwatch:
             )
 
     def seconds(self, name: str) -> float:
-        """Busy seconds of stage ``name``, 0 if there was none."""
+        """Return the busy seconds of stage ``name``; 0 if there was no such stage."""
         return self._stages[name].busy if name in self._stages else 0.0
 
     @property
@@ -77,7 +77,7 @@ class Stopwatch:
 
 
 def process_started() -> float:
-    """When this process began, as a time of ``time.monotonic()``."""
+    """Return the time at which this process began, as a time of ``time.monotonic()``."""
     now = time.monotonic()
     try:
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])

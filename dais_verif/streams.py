@@ -1,4 +1,4 @@
-"""Prepare the standard streams of a command: each is open, accepts every file name, and may lose its reader."""
+"""Prepare the standard streams of a command: all are open, accept every file name, and may lose their readers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["drop_output", "open_streams"]
 
 
 def open_streams() -> None:
-    """Give each standard stream that is closed the null device, and let the others write every file name.
+    """Connect closed standard streams to the null device, and let the others write every file name.
 
-    Else the next file that is opened would take its number, and what is printed would end up in that file.
+    Otherwise the next opened file would get the number of the closed stream, and printed text would end up in it.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
@@ -23,12 +23,12 @@ def open_streams() -> None:
                 os.close(null)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a file name may hold what the terminal's encoding does not
+        if isinstance(stream, io.TextIOWrapper):  # the terminal's encoding may not have all characters of file names
             stream.reconfigure(errors="backslashreplace")
 
 
 def drop_output() -> None:
-    """Send further output to the null device: its reader has ended, or its disk is full."""
+    """Send further output to the null device, since its reader has ended, or its disk is full."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

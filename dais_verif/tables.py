@@ -22,8 +22,8 @@ _WORDS = {inspect.IntType: "an integer", inspect.FloatType: "a number"}
 def convert_table(tree: object, kind: type[_Table], below: str = "", **options: Any) -> _Table:
     """Return ``tree`` as a struct of ``kind``, by ``msgspec.convert`` with ``options``.
 
-    ``below``: the keys of the table itself, ``variants.x``. Raises ``ValueError`` with the key, as ``[rtl] latency``,
-    the problem, and the keys or values that are known, in one line.
+    ``below``: the keys of the table itself, such as ``variants.x``. Raises ``ValueError`` with the key, such as ``[rtl]
+    latency``, the problem, and the allowed keys or values, in one line.
     """
     try:
         table: _Table = msgspec.convert(tree, kind, **options)
@@ -58,7 +58,7 @@ def _told(problem: str, kind: inspect.Type | None) -> str:
 
 
 def _allowed(kind: inspect.Type | None) -> Iterator[str]:
-    """Yield what may be written, in words."""
+    """Yield the allowed values, in words."""
     for one in _members(kind):
         if isinstance(one, inspect.LiteralType):
             yield from (f'"{value}"' for value in one.values)
@@ -71,7 +71,7 @@ def _members(kind: inspect.Type | None) -> tuple[inspect.Type, ...]:
 
 
 def _type_at(kind: inspect.Type, path: str) -> inspect.Type | None:
-    """Return the type of what stands at ``path``, such as ``rtl.files[0]``; None if no type is known."""
+    """Return the type of the value at ``path``, such as ``rtl.files[0]``; None if no type is known."""
     kinds: tuple[inspect.Type, ...] = (kind,)
     for part in re.findall(r"\[\w+|\w+", path):
         kinds = tuple(below for one in kinds for below in _below(one, part))

@@ -35,7 +35,7 @@ class TemporaryFolder:
 
 @contextmanager
 def temporary_folder() -> Iterator[TemporaryFolder]:
-    """Make a folder for this process, after removing those that killed processes left."""
+    """Yield a new folder for this process, after removing folders of killed processes."""
     remove_abandoned()
     folder = TemporaryFolder(Path(tempfile.mkdtemp(prefix=_PREFIX)))
     lock = _own(folder.path)
@@ -50,10 +50,10 @@ def temporary_folder() -> Iterator[TemporaryFolder]:
 
 
 def _own(folder: Path) -> int:
-    """Make the file that says who owns ``folder``, locked from the moment that it has its name."""
+    """Create the owner's file in ``folder``, and lock it before it gets its final name; return the lock."""
     fresh = folder / f"{_OWNER}.new"
     lock = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with suppress(OSError):  # a file system without locks: then nothing is ever removed, see below
+    with suppress(OSError):  # without locks in the file system, there is no owner's file, and the folder is not removed
         os.write(lock, _mark())
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fresh.rename(folder / _OWNER)
@@ -61,12 +61,12 @@ def _own(folder: Path) -> int:
 
 
 def _mark() -> bytes:
-    """Return the content of the file: locks of other machines on a shared disk may be invisible here."""
+    """Return the content of the owner's file, with the host, since locks of other hosts may not be visible here."""
     return f"a temporary folder of dais-verif on {platform.node()}\n".encode()
 
 
 def remove_abandoned() -> int:
-    """Remove the temporary folders of this user whose run is dead, at most 100, and return how many there were."""
+    """Remove the temporary folders of this user's killed runs, at most 100, and return their number."""
     removed = 0
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
@@ -86,7 +86,7 @@ def _remove_if_abandoned(folder: Path) -> bool:
         found = os.fstat(lock)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or os.read(lock, 1000) != _mark():
             return False
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError while its run lives
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError while the run is alive
         if (folder / _OWNER).stat().st_ino != found.st_ino:
             return False
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""TOML of users, parsed within limits."""
+"""Parse TOML of users within limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ else:
 
 __all__ = ["parse_toml"]
 
-#: More than any key needs, and less than Python refuses to print.
+#: The most bits of an integer: more than any key needs, and few enough for Python to print.
 _MOST_BITS = 4096
 
 
@@ -22,7 +22,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         tree = tomllib.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
-    except ValueError as error:  # also of an integer with more digits than Python reads
+    except ValueError as error:  # also raised for an integer with more digits than Python reads
         raise ValueError(str(error).splitlines()[0]) from None
     _require_short(tree)
     return tree

@@ -1,7 +1,7 @@
-"""Which section of docs/troubleshooting.md is about an error or a verdict.
+"""Find the section of docs/troubleshooting.md about an error or a verdict.
 
-An error is known by its class, else by the module that raised it. ``tests/unit/test_troubleshooting.py`` holds the
-table against the page and against every place that raises an error.
+An error is identified by its class, else by the module that raised it. ``tests/unit/test_troubleshooting.py`` compares
+the tables with the page and with every place that raises an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["CLASSES", "MODULES", "PAGE", "section_of_error", "section_of_module"
 
 PAGE = "docs/troubleshooting.md"
 
-#: The section of every error of a class, wherever it is raised; of a base class where its own has none.
+#: The section of the errors of a class, wherever they are raised; a class without one has that of its base class.
 CLASSES = {
     "LinkClosed": "boards",
     "MissingTool": "missing-tool",
@@ -25,7 +25,7 @@ CLASSES = {
     "ViolationError": "program-invalid",
 }
 
-#: The section of the errors of a module, and of all modules below it; the longest name counts.
+#: The section of the errors of a module and of all modules in it; the longest matching name is used.
 MODULES = {
     "applied_folder": "networks",
     "approx": "configurations",
@@ -138,7 +138,7 @@ MODULES = {
 
 
 def section_of_error(error: BaseException) -> str:
-    """Return the link to the section about ``error``, which was raised."""
+    """Return the link to the section about ``error``, which must have been raised."""
     if isinstance(error, DaisError):
         names = (kind.__name__ for kind in type(error).__mro__)
         of_class = next((CLASSES[name] for name in names if name in CLASSES), None)
@@ -156,7 +156,7 @@ def section_of_verdict(verdict: Verdict) -> str:
 
 
 def section_of_module(name: str) -> str | None:
-    """Return the section of the errors of a module, named without the package; None if none is known."""
+    """Return the section of the errors of a module, named without the package; None if there is none."""
     while name:
         if name in MODULES:
             return MODULES[name]

@@ -1,6 +1,6 @@
 """The verdicts of the tool, and their exit codes.
 
-The codes are fixed for good: scripts and CI act on them.
+The codes must never change, since scripts and CI depend on them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Verdict", "worst"]
 
 
 class Verdict(Enum):
-    """The one answer of a run. ``value`` is the name that users and records see."""
+    """The result of a run. ``value`` is the name for users and in records."""
 
     #: Every compared bit was equal, and at least one bit was compared.
     PASS = "PASS"
@@ -20,13 +20,13 @@ class Verdict(Enum):
     RTL_MISMATCH = "RTL_MISMATCH"
     #: Two programs differ in at least one output of one vector.
     PROGRAMS_DIFFER = "PROGRAMS_DIFFER"
-    #: Two things that must agree on every case do not: engines, forms, a proof and its RTL, another tool.
+    #: Two implementations that must agree disagree on a case: engines, forms, a proof and its RTL, another tool.
     DISAGREEMENT = "DISAGREEMENT"
-    #: A mutant was proved that a simulator tells from the program: a defect of ours.
+    #: A mutant was proved although a simulator shows that it differs from the program: a defect of dais-verif.
     UNSOUND = "UNSOUND"
     #: A promise of the program was broken: an op whose value may not change by quantisation changed.
     PROGRAM_INVALID = "PROGRAM_INVALID"
-    #: The file, a vector or an option cannot be used at all.
+    #: The file, a vector or an option cannot be used.
     INVALID_INPUT = "INVALID_INPUT"
     #: A simulator or compiler is missing, crashed or timed out.
     TOOL_FAILURE = "TOOL_FAILURE"
@@ -34,7 +34,7 @@ class Verdict(Enum):
     X_IN_OUTPUT = "X_IN_OUTPUT"
     #: Two simulators computed different outputs from the same RTL and vectors.
     SIMULATORS_DISAGREE = "SIMULATORS_DISAGREE"
-    #: The question was asked and could not be decided.
+    #: The question could not be decided.
     UNKNOWN = "UNKNOWN"
     #: Nothing was compared.
     NOT_RUN = "NOT_RUN"
@@ -52,7 +52,7 @@ class Verdict(Enum):
 
     @property
     def next_step(self) -> str:
-        """The recommended action of the user; empty if the message itself says it."""
+        """The recommended action for the user; empty if the message itself says it."""
         return _NEXT_STEPS.get(self, "")
 
 
@@ -85,8 +85,8 @@ _NEXT_STEPS = {
     Verdict.TOOL_FAILURE: "nothing is known about the RTL; read the tool's log",
 }
 
-#: The verdict of several runs is the first of these that occurs: defects in RTL, in programs, then failures to find
-#: out.
+#: The verdict of several runs is the first of these that occurs: defects of RTL, of programs, then runs without a
+#: result.
 _WORST_FIRST = (
     Verdict.INTERRUPTED,
     Verdict.UNSOUND,

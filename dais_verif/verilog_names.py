@@ -31,7 +31,7 @@ tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until u
 vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor
 """
 
-#: No module has one of these names: those of Verilog-2005 and, since Verilator reads both, of SystemVerilog.
+#: Keywords, which are not module names: those of Verilog-2005 and, since Verilator reads both, of SystemVerilog.
 _KEYWORDS = frozenset(_WORDS.split())
 
 
@@ -49,13 +49,13 @@ def require_module_name(top: str) -> None:
 
 
 class Names:
-    """The names of one scope: each is an identifier, and no two are equal."""
+    """The names of one scope, which are unique identifiers."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
 
     def take(self, wanted: str) -> str:
-        """Return a name that is free, and take it: ``wanted`` itself if it can be."""
+        """Return a free name, and mark it as taken: ``wanted`` itself if possible."""
         name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
         name = name if is_module_name(name) else f"s_{name}"
         free, number = name, 2
@@ -65,7 +65,7 @@ class Names:
         return free
 
     def take_all(self, wanted: Iterable[str]) -> dict[str, str]:
-        """Return a name for each of ``wanted``; those that are identifiers keep theirs, whatever others become."""
+        """Return a name for each of ``wanted``; identifiers keep their names, whatever the others are renamed to."""
         names = list(wanted)
         first = [name for name in names if re.fullmatch(r"\w+", name, re.ASCII) and is_module_name(name)]
         found = {name: self.take(name) for name in dict.fromkeys([*first, *names])}

@@ -20,10 +20,10 @@ _hiding = threading.Lock()
 
 @contextlib.contextmanager
 def without_main() -> Iterator[None]:
-    """Let processes that are started within the block begin without the script of the user, which they have no use for.
+    """Let processes that are started within the block begin without the user's script, which they do not need.
 
-    They would run it once more from its beginning: one that calls us outside of ``if __name__ == "__main__":`` would
-    start processes of its own, end in a traceback, and leave its parent waiting to tell it what to do.
+    Otherwise they would run the script again. If it calls this package outside of ``if __name__ == "__main__":``, they
+    would start processes, too, and end in a traceback, while the parent waits forever to send them work.
     """
     with _hiding:
         main = sys.modules["__main__"]
@@ -48,11 +48,11 @@ class _Context(SpawnContext):
 def worker_processes(
     number: int, begin: Callable[..., object] | None = None, *arguments: object
 ) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
+    """Yield a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
 
-    If the block is left by an exception (Ctrl-C, SIGTERM), running calls are killed immediately. Workers of a plain
-    Python pool would outlive a killed parent: each holds the pipe that the others read from, so that none ever sees its
-    end.
+    If the block is left by an exception (Ctrl-C, SIGTERM), running calls are killed immediately. Workers also end with
+    this process. Those of a plain Python pool would outlive a killed parent: each holds the pipe that the others read
+    from, so that none ever sees its end.
     """
     pool = ProcessPoolExecutor(number, mp_context=_Context(), initializer=_begin, initargs=(begin, arguments))
     try:
