@@ -1,7 +1,7 @@
-"""``docs/text-form.md`` tells the truth: its examples assemble, its table and its grammar are those of the code.
+"""The examples, the table and the grammar of ``docs/text-form.md`` agree with the code.
 
-The grammar has no recursion, so it is a regular expression. Sentences drawn from it must all assemble, and
-whatever assembles must match it.
+The grammar has no recursion, so it is a regular expression. All sentences drawn from it must assemble, and every
+text that assembles must match it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_the_example_of_the_help_assembles() -> None:
 
 
 def test_every_opcode_has_its_row() -> None:
-    """And each spelling of the row assembles to that opcode."""
+    """Every opcode has a row, and each spelling in the row assembles to that opcode."""
     head = "input x\ntable t = [0]\na = s4.1 input x\nb = s4.1 input x\nc = s4.1 input x\n"
     rows = re.findall(r"^\| (-?\d+) \| `(\w+)` \| (.*?) \|", PAGE, re.MULTILINE)
     assert {int(code): name for code, name, _ in rows} == {code: spec.mnemonic for code, spec in OPCODES.items()}
@@ -77,7 +77,7 @@ def test_error_messages_on_the_page_are_those_that_come() -> None:
 
 # the grammar
 
-#: Tokens by name: the regular expression of the page.
+#: The regular expression of each token, as the page gives it.
 TOKENS = {
     name: expression.replace(r"\|", "|")
     for name, expression in re.findall(r"^\| `([A-Z]+)` \| `(.*?)` \|", PAGE, re.MULTILINE)
@@ -89,7 +89,7 @@ Node = tuple[str, Any]
 
 
 def parsed(rule: str) -> Node:
-    """The right-hand side of a rule."""
+    """Parse the right-hand side of a rule."""
     symbols = re.findall(r'"[^"]*"|\w+|[|()\[\]{}]', rule)
     assert "".join(symbols).replace(" ", "") == re.sub(r"\s", "", rule), "nothing of the rule is left out"
     stream = iter([*symbols, ""])
@@ -99,7 +99,7 @@ def parsed(rule: str) -> Node:
 
 
 def _alternatives(stream: Iterator[str]) -> tuple[Node, str]:
-    """Up to a closing bracket or the end, which is returned too."""
+    """Parse up to a closing bracket or the end, and return that symbol, too."""
     choices: list[list[Node]] = [[]]
     for symbol in stream:
         if symbol in ("", ")", "]", "}"):
@@ -122,7 +122,7 @@ GRAMMAR = {name: parsed(rule) for name, rule in RULES.items()}
 
 @cache
 def pattern(name: str) -> str:
-    """The regular expression of a rule: tokens, a blank after each."""
+    """Return the regular expression of a rule, in which a space follows each token."""
     return _pattern(GRAMMAR[name])
 
 
@@ -138,12 +138,12 @@ def _pattern(node: Node) -> str:
 
 
 def spaced(statement: str) -> str:
-    """``statement`` with a blank after every token."""
+    """Return ``statement`` with a space after every token."""
     token = "|".join(TOKENS[name] for name in ("TYPE", "NAME", "VALUE", "DECIMAL", "INTEGER")) + "|<<|>>|."
     return "".join(f"{match.group()} " for match in re.finditer(token, statement) if match.group().strip())
 
 
-#: Declared before a drawn statement: what the names and numbers that are drawn refer to.
+#: Statements before a drawn one, which declare the names and numbers that it may use.
 PRELUDE = "input n, m\ntable n = [0, 1]\ntable m = []\nn = s8.3 input n\noutput n = n\noutput m = 0\n"
 DRAWN = {
     "NAME": ["n"],
@@ -168,7 +168,7 @@ def drawn(rng: random.Random, node: Node) -> list[str]:
 
 
 def sentence(rng: random.Random) -> str:
-    """A statement of the grammar that makes sense after ``PRELUDE``."""
+    """Draw a statement of the grammar that is valid after ``PRELUDE``."""
     words = drawn(rng, GRAMMAR["statement"])
     if words[0] in ("table", "output"):
         words[1] = rng.choice(("new", "2"))
@@ -204,7 +204,7 @@ def test_3_000_sentences_of_the_grammar_assemble() -> None:
 
 
 def test_whatever_assembles_is_a_sentence_of_the_grammar() -> None:
-    """Sentences with a token dropped, doubled or taken from another."""
+    """The texts are sentences with a token dropped, doubled or replaced by one of another sentence."""
     rng, accepted, refused = random.Random(2), 0, 0
     whole = re.compile(pattern("statement"))
     for _ in range(6_000):

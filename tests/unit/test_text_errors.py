@@ -1,4 +1,4 @@
-"""What is wrong with a text is named by line and column; garbage is refused, never a traceback."""
+"""Errors in a text are named by line and column; garbage is refused without a traceback."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import assemble
 from dais_verif.program.listing import listing
 
-#: Lines 1 and 2 of most texts below; what follows begins on line 3.
+#: Lines 1 and 2 of most texts below, whose own lines begin with line 3.
 HEAD = "input x\na = s8.3 input x\n"
 
-#: The text, where the error stands, and words of the message.
+#: The text, the line and column of the error, and parts of the message.
 WITHOUT_HEAD = [
     # the first word
     ("é = s8.3 1", "1:1", "unexpected character 'é'; expected 'NAME = ...', 'layout', 'input', 'table', 'output'"),
@@ -121,7 +121,7 @@ WITHOUT_HEAD = [
     ("output y = 0 0", "1:14", "expected the end of the line, found '0'"),
 ]
 
-#: What stands after HEAD, where, and words of the message.
+#: The text after ``HEAD``, the line and column of the error, and parts of the message.
 WITH_HEAD = [
     # values
     ("b = s9.3 a + foo", "3:14", "unknown value 'foo'; values are defined before they are used"),
@@ -178,7 +178,7 @@ WITH_HEAD = [
     ("b = s9.3 a * a data", "3:20", "expected a number (data), found the end of the line"),
     ("b = s9.3 a * a data 18446744073709551616", "3:21", "data is 18446744073709551616, must be within"),
     ("b = s9.3 a * a data -9223372036854775809", "3:21", "data is -9223372036854775809, must be within"),
-    # rules for programs, put down to the line
+    # rules for programs, with the line that breaks them
     ("\nb = s5000.0 a + a", "4:5", "op 1 (add): i (integer bits) is 4999, must be within -4096..4096"),
     ("b = s5000.5000 a + a", "3:5", "op 1 (add): f (fractional bits) is 5000, must be within -4096..4096"),
     ("b = u5000.4000 a + a", "3:5", "op 1 (add): width k+i+f is 5000, must be at most 4096"),
@@ -225,7 +225,7 @@ def test_what_is_no_text(data: bytes, place: str, words: str) -> None:
 
 
 def test_every_refusal_of_the_assembler_is_among_the_cases() -> None:
-    """So that a new message gets its line and column checked: each ``refuse`` and ``unexpected`` is reached."""
+    """The cases reach every ``refuse`` and ``unexpected``, so a new message gets its line and column checked."""
     import sys
 
     from dais_verif.program import assembler
@@ -265,7 +265,7 @@ WORDS = [
 
 
 def damaged(rng: random.Random, text: str) -> str:
-    """``text`` with a few pieces dropped, doubled, swapped or replaced by words of the language."""
+    """Return ``text`` with a few pieces dropped, doubled, swapped or replaced by words of the language."""
     pieces = re.findall(r"\w+|\s|.", text)
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         at = rng.randrange(len(pieces) + 1)

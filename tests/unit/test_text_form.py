@@ -1,4 +1,4 @@
-"""The text form: what is written reads back to the same bytes, and what every spelling means."""
+"""The text form of a program reads back to the same bytes, and every spelling means what it should."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
 from dais_verif.program.listing import in_words, listing
 
-#: 10,000 more are in the slow suite.
+#: The slow suite tries 10,000 more programs.
 FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 S4 = (1, 3, 0)
-#: Bytes of a program that is large.
+#: The number of bytes from which a program counts as large.
 LARGE = 60_000
 INT64 = st.one_of(st.integers(-300, 300), st.integers(-(1 << 63), (1 << 63) - 1))
 
 
 def there_and_back(data: bytes, layout: str) -> str:
-    """Check the law for one binary; its text."""
+    """Check that one binary comes back from its text unchanged, and return the text."""
     text = listing(read_binary(data, layout))
     back = assemble(text)
     assert back.origin.layout == layout
@@ -33,7 +33,7 @@ def there_and_back(data: bytes, layout: str) -> str:
     return text
 
 
-# the law
+# texts read back to the same bytes
 
 
 @given(programs(tables=False))
@@ -84,13 +84,13 @@ def test_10_000_random_programs(chunk: int) -> None:
         there_and_back(write_binary(program, "v1"), "v1")
 
 
-#: Examples of what is short.
+#: The number of examples for short texts.
 counted = pytest.mark.parametrize("count", [150, pytest.param(500, marks=pytest.mark.slow)])
 
 
 @counted
 def test_a_type_is_written_without_loss(count: int) -> None:
-    """Zero width with a sign, no fraction, more fraction than bits: all of (k, i, f) comes back."""
+    """All of (k, i, f) comes back, also for a sign without bits, no fraction, or more fractional bits than bits."""
 
     @given(st.integers(0, 1), st.integers(0, 4096), st.integers(-4096, 4096))
     @settings(max_examples=count, deadline=None)
@@ -147,7 +147,7 @@ def test_the_whole_of_a_listing() -> None:
     )
 
 
-#: How an op reads, and its row: opcode, id0, id1, data. Its type is s9.2; %0 and %1 are s4.0, tables 0 and 1 hold 0.
+#: An op's text, and its row: opcode, id0, id1, data. Its type is s9.2; %0 and %1 are s4.0, tables 0 and 1 hold 0.
 SPELLINGS = [
     ("input 1", (-1, 1, -1, 0)),
     ("%0 + %1", (0, 0, 1, 0)),
@@ -190,7 +190,7 @@ def test_spelling_in_both_directions(words: str, row: tuple[int, int, int, int])
     head = "input x, y\ntable t = [0]\ntable u = [0]\na = s4.0 input x\nb = s4.0 input y\n"
     named = words.replace("%0", "a").replace("%1", "b").replace("table 0", "t").replace("table 1", "u")
     for text in (words, named, named.replace("input 1", "input y"), words.replace(" ", "")):
-        if text.replace("(", " ").split()[0][:6] not in ("input1", "table0", "table1"):  # words need a blank
+        if text.replace("(", " ").split()[0][:6] not in ("input1", "table0", "table1"):  # words need a space
             text = text.replace("and", " and ").replace("or", " or ").replace("x or ", " xor ")
             assert assemble(f"{head}c = s9.2 {text}").ops == program.ops, text
 
@@ -273,7 +273,7 @@ def test_kept_data_is_hexadecimal_or_signed() -> None:
 
 
 def test_in_words_leaves_out_what_has_no_meaning() -> None:
-    """It goes into the Verilog, which is the same for every file of one program."""
+    """The words go into the Verilog, which is the same for every file of one program."""
     program = assemble("a = s4.0 0\nb = s4.0 a * a data 5")
     op: Op = program.ops[1]
     assert in_words(program, op) == "%0 * %0"

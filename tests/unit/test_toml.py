@@ -1,4 +1,4 @@
-"""TOML is parsed, or one line says why not."""
+"""TOML is parsed, or refused with one line that gives the reason."""
 
 from __future__ import annotations
 

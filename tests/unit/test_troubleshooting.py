@@ -1,4 +1,4 @@
-"""Every error and every verdict leads to a section of docs/troubleshooting.md, and every section is led to."""
+"""Every error and every verdict leads to a section of docs/troubleshooting.md, and every section is reached."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ PACKAGE = Path(dais_verif.__file__).parent
 PROGRAM = str(PACKAGE.parent / "examples" / "quantised_mac.bin")
 TEXT = (PACKAGE.parent / PAGE).read_text(encoding="utf-8")
 
-#: Sections for errors that are not ours: of Python's own classes.
+#: Sections for errors of Python's own classes.
 OTHERS = {"memory"}
-#: Where errors are shown or tested by other means: the options of click, and the plugin's own.
+#: Modules whose errors are shown or tested in other ways: options of click, and the plugin.
 LEFT_OUT = {"cli.common", "cli.options.design", "cli.synth", "cli.verify_cert", "pytest_plugin", ""}
 
 
 @cache
 def sections() -> dict[str, str]:
-    """The text of each section by its anchor, as GitHub and the site make it of the heading."""
+    """Return the text of each section by the anchor that GitHub and the site make from its heading."""
     found = re.split(r"^### (.+)$", re.sub(r"^## .*$", "", TEXT, flags=re.MULTILINE), flags=re.MULTILINE)
     return {name.lower().replace(" ", "-"): text for name, text in zip(found[1::2], found[2::2], strict=True)}
 
 
 @cache
 def places() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Each module that raises errors of ours, the name of what it raises, and the literal text in the module."""
+    """Return each module that raises our errors, the name of what it raises, and the literal texts of the module."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -85,7 +85,7 @@ def test_every_row_of_the_table_is_used() -> None:
     modules = {module for module, _, _ in places()}
     for row in MODULES:
         assert any(module == row or module.startswith(f"{row}.") for module in modules), row
-    raised = {name for _, name, _ in places()} | {"LinkClosed"}  # which a function makes that is called
+    raised = {name for _, name, _ in places()} | {"LinkClosed"}  # raised as the result of a call
     assert CLASSES.keys() <= raised
 
 

@@ -1,4 +1,4 @@
-"""A user's script under ``mypy --strict`` knows the types of the package, also of an editable installation."""
+"""``mypy --strict`` knows the types of the package in a user's script, also in an editable installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types: ranges, names, and the smallest one that holds an interval."""
+"""Types: ranges, names, and the smallest type that holds an interval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from dais_verif.program import FixedType
 from dais_verif.program.types import type_of_interval
 
-#: (k, i, f): width, smallest and largest raw value, name.
+#: (k, i, f), width, smallest and largest raw value, name.
 TYPES = [
     ((1, 3, 0), 4, -8, 7, "s4.0"),
     ((1, -1, 4), 4, -8, 7, "s4.4"),
@@ -30,7 +30,7 @@ def test_range_and_name(fields: tuple[int, int, int], width: int, lo: int, hi: i
     assert (kind.width, kind.raw_min, kind.raw_max, str(kind)) == (width, lo, hi, name)
 
 
-#: lo, hi, f -> (k, i, f)
+#: lo, hi, f, and (k, i, f) of the smallest type.
 INTERVALS = [
     (-8, 7, 0, (1, 3, 0)),
     (-9, 0, 0, (1, 4, 0)),

@@ -1,4 +1,4 @@
-"""``verify-cert`` takes RTL as ``sim`` does: files after one ``--rtl``."""
+"""``verify-cert`` takes RTL as ``sim`` does: several files after one ``--rtl``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_files_follow_one_rtl(words: tuple[str, ...], monkeypatch: pytest.Monkey
         seen.append(request)
         raise Seen
 
-    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # for the traceback of what is raised
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # where the traceback of ``Seen`` is written
     monkeypatch.setattr(verify_cert, "verify_certificate", noted)
     _run(["verify-cert", str(tmp_path), *words])
     assert [request.rtl for request in seen] == [(Path("a.v"), Path("b.v"))]

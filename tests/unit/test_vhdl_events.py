@@ -1,4 +1,4 @@
-"""VHDL whose simulation and synthesis differ is refused by its text, and what is right is not."""
+"""VHDL whose simulation differs from its synthesis is refused by its text; other VHDL is accepted."""
 
 from __future__ import annotations
 

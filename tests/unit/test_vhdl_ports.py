@@ -1,4 +1,4 @@
-"""The ports of an entity as its text tells them."""
+"""The ports of an entity are read from its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine computes what the oracle and the batch engine say, whatever schedule, engine or level of checks."""
+"""The virtual machine equals the oracle and the batch engine for every schedule, engine and level of checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTIONS = [{"fuse": fuse, "optimize_locality": local} for fuse in (False, True) 
 
 
 def outcome(iseq: InstructionSequence, batch: Batch, level: Any, engine: str = "auto") -> Any:
-    """Raw outputs, or what was broken: op, row, words."""
+    """Return raw outputs, or the op, the row and the words of the broken promise."""
     try:
         return [column.tolist() for column in accept_instructions(iseq, batch, opt_level=level, engine=engine).columns]
     except MachineViolation as violation:
@@ -41,7 +41,7 @@ def outcome(iseq: InstructionSequence, batch: Batch, level: Any, engine: str = "
 
 
 def expected_of(program: Program, batch: Batch) -> tuple[list[Any], str | None]:
-    """Raw outputs of the unchecked run, and what a checked run says."""
+    """Return the raw outputs of an unchecked run, and the message of a checked run."""
     outputs = [column.tolist() for column in run_raw(program, batch, engine="numpy", check=False)]
     try:
         run_raw(program, batch, engine="numpy")
@@ -90,7 +90,7 @@ def test_what_is_compiled_has_no_fault_and_one_instruction_an_op_and_output(case
     for options in OPTIONS:
         compiled = compile_forward_and_backward(program, **options)
         for iseq in (compiled.forward, compiled.backward):
-            iseq.runtime.verified = ()  # or it would only be recognised
+            iseq.runtime.verified = ()  # otherwise, the sequence would only be recognised
             assert first_fault(iseq) is None
         fused = sum(map(len, compiled.forward.fused.values()))
         assert len(compiled.forward) == program.n_ops + program.n_out - fused
@@ -128,7 +128,7 @@ def test_slots_are_freed_at_the_last_use_and_taken_last_in_first_out() -> None:
     reads = np.array([[-1] * 3, [-1] * 3, [0, 1, -1], [2, 2, -1], [1, -1, -1], [-1] * 3], dtype=np.int32)
     order, keep, kind = np.arange(6, dtype=np.int32), np.zeros(6, dtype=bool), np.zeros(6, dtype=bool)
     slot, n_slots = assign_slots(order, reads, keep, kind)
-    # 2 takes the slot of 0, 3 that of 2 and is read by none; 4 takes that of 1, which was freed last, 5 that of 4
+    # 2 takes the slot of 0, and 3 that of 2; nothing reads 3. 4 takes the slot of 1, freed last, and 5 that of 4.
     assert (slot.tolist(), n_slots) == ([0, 1, 0, 0, 1, 1], 2)
     keep[0] = True
     assert assign_slots(order, reads, keep, kind)[0].tolist() == [0, 1, 2, 2, 1, 1]
@@ -137,7 +137,7 @@ def test_slots_are_freed_at_the_last_use_and_taken_last_in_first_out() -> None:
 
 
 def test_locality_saves_slots() -> None:
-    """Sixteen sums of two inputs each, all written before the first is used."""
+    """Without locality, all 16 inputs are read before the first of 15 sums of two neighbours uses them."""
     ops: list[Any] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(16)]
     ops += [(0, j, j + 1, 0, (1, 5, 0)) for j in range(15)]
     program = Program.build(ops, [(16 + j, 0, 0) for j in range(15)], inp_shift=[0] * 16)
@@ -147,13 +147,13 @@ def test_locality_saves_slots() -> None:
 
 QUANT = [
     (-1, 0, -1, 0, (1, 3, 2)),
-    (3, 0, -1, 0, (1, 5, 2)),  # wider, same point: fused
-    (3, 1, -1, 0, (1, 6, 2)),  # and so is what reads it
-    (3, 0, -1, 0, (1, 5, 3)),  # another point
+    (3, 0, -1, 0, (1, 5, 2)),  # wider, with as many fractional bits: fused
+    (3, 1, -1, 0, (1, 6, 2)),  # fused as well
+    (3, 0, -1, 0, (1, 5, 3)),  # another number of fractional bits
     (3, 0, -1, 0, (1, 2, 2)),  # may wrap
     (3, 0, -1, 0, (1, 70, 2)),  # kept in Python integers
     (0, 2, 3, 0, (1, 7, 3)),
-    (6, 2, 4, 2, (1, 6, 2)),  # by the MSB of a fused value
+    (6, 2, 4, 2, (1, 6, 2)),  # selects by the MSB of a fused value
 ]
 QUANTISED = Program.build(QUANT, [(6, 0, 0), (7, 0, 0), (2, 1, 1), (5, 0, 0)], inp_shift=[0])
 
@@ -170,7 +170,7 @@ def test_a_quant_op_that_changes_nothing_is_fused() -> None:
 def test_same_shapes_are_compiled_once() -> None:
     kind, sums = (1, 9, 0), [(0, 0, 1, 3), (0, 1, 0, 3), (0, 0, 1, 2), (1, 0, 1, 3)]
     ops = [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 3, 0)), *((*row, kind) for row in sums)]
-    # the condition of a mux is an operand, its shift is not; the data of a relu means nothing
+    # the condition of a mux is an operand, and its shift is not; the data of a relu has no meaning
     ops += [(6, 0, 1, 2 | 1 << 32, kind), (6, 0, 1, 3 | 1 << 32, kind), (6, 0, 1, 2 | 2 << 32, kind)]
     ops += [(2, 0, -1, 0, kind), (2, 1, -1, 7, kind)]
     program = Program.build(ops, [], inp_shift=[0, 1])
@@ -181,7 +181,7 @@ def test_same_shapes_are_compiled_once() -> None:
 
 
 def test_checks_are_counted() -> None:
-    """Of four promises one is proved; constants of a sum that may overflow are not."""
+    """Of four promises, range analysis proves two; the others are counted as checked in the runs that check them."""
     x, kind = (-1, 0, -1, 0, (0, 4, 0)), (0, 4, 0)
     ops = [
         x,
@@ -236,7 +236,7 @@ def test_real_models_of_alir(name: str) -> None:
 
 
 def test_a_sum_of_many_terms_is_an_instruction() -> None:
-    """As many operands as the largest sum has, one of them several times."""
+    """An instruction has as many operands as the largest sum, which reads some values several times."""
     ops: list[Any] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(9)]
     ops += [(11, 0, 12, 0, (1, 12, 0)), (11, 12, 1, 0, (1, 13, 0)), (11, 13, 2, 3, (1, 14, 0))]
     terms = [(j % 9, j % 3, j & 1) for j in range(12)] + [(9, 0, 1), (-1, 2, 0), (10, 0, 0)]

@@ -1,4 +1,4 @@
-"""Promises of a run: when they are checked, what a broken one says, and that damaged sequences are caught."""
+"""Promises of a run: when they are checked, what a broken one reports, and that damaged sequences are found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def forward(program: Program, **options: bool) -> InstructionSequence:
 
 
 def runs(iseq: InstructionSequence, x: Any, level: Any, engine: str = "auto") -> str:
-    """``ok``, or the promise that is broken."""
+    """Return ``ok``, or the promise that is broken."""
     try:
         accept_instructions(iseq, x, opt_level=level, engine=engine)
     except MachineViolation as violation:
@@ -47,7 +47,7 @@ def runs(iseq: InstructionSequence, x: Any, level: Any, engine: str = "auto") ->
     [(1, GOOD, "value"), (2, GOOD, "ok"), (3, GOOD, "ok"), (1, BAD, "value"), (2, BAD, "value"), (3, BAD, "ok")],
 )
 def test_levels_check_every_run_the_first_one_or_none(level: Any, first: Any, then: str, engine: str) -> None:
-    """A run that failed was not completed, so level 2 checks the next one too."""
+    """Level 2 checks until a run is completed, so after a failed run it checks the next one, too."""
     iseq = forward(overflowing())
     assert runs(iseq, first, level, engine) == ("ok" if first is GOOD or level == 3 else "value")
     assert runs(iseq, BAD, level, engine) == then
@@ -63,7 +63,7 @@ def test_warn_carries_on_with_the_quantised_value(engine: str) -> None:
     assert run.values.tolist() == [[2], [-128], [-128]]
     assert run.violation is not None and run.violation.row == 1
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it was completed, so at level 2 nothing is checked any more
+        warnings.simplefilter("error")  # the run was completed, so level 2 checks nothing any more
         assert accept_instructions(iseq, BAD, engine=engine).violation is None
 
 
@@ -99,7 +99,7 @@ def test_an_index_outside_the_table_is_a_violation(engine: str) -> None:
 
 
 def test_the_lowest_row_then_the_lowest_op_is_named_in_any_order() -> None:
-    """Op 1 and op 2 overflow in row 1, op 3 in row 2; depth first, op 2 runs before op 1."""
+    """Ops 1 and 2 overflow in row 1, op 3 in row 2; depth-first order runs op 2 before op 1."""
     kind = (0, 4, 0)
     ops = [(-1, 0, -1, 0, kind), (4, 0, -1, 3, kind), (4, 0, -1, 2, kind), (4, 0, -1, 4, kind), (0, 2, 1, 0, (0, 9, 0))]
     program = Program.build(ops, [(4, 0, 0), (3, 0, 0)], inp_shift=[0])
@@ -111,7 +111,7 @@ def test_the_lowest_row_then_the_lowest_op_is_named_in_any_order() -> None:
 
 
 def changed(iseq: InstructionSequence, **columns: Any) -> InstructionSequence:
-    """A copy with other columns."""
+    """Return a copy of ``iseq`` with other columns."""
     return replace(iseq, columns=iseq.columns._replace(**columns))
 
 
@@ -122,13 +122,13 @@ def with_cell(iseq: InstructionSequence, name: str, place: Any, value: int) -> I
 
 
 def swapped(iseq: InstructionSequence, p: int, q: int) -> InstructionSequence:
-    """A copy with two instructions exchanged."""
+    """Return a copy of ``iseq`` with two instructions exchanged."""
     order = np.arange(len(iseq))
     order[[p, q]] = q, p
     return replace(iseq, columns=type(iseq.columns)(*(column[order] for column in iseq.columns)))
 
 
-#: %3 = %0 - %1, %4 = %3 + %2, all of eight bits but %3, which needs nine; %3 is kept for the relu.
+#: %2 = %0 - %1 in nine bits, %3 = relu(%2), %4 = %2 * %3; %2 is kept for the pullback.
 X, WIDE = (1, 7, 0), (1, 100, 0)
 SMALL = Program.build(
     [(-1, 0, -1, 0, X), (-1, 1, -1, 0, X), (1, 0, 1, 0, (1, 8, 0)), (2, 2, -1, 0, (0, 8, 0)), (7, 2, 3, 0, (1, 16, 0))],
@@ -139,12 +139,12 @@ HUGE = Program.build([(-1, 0, -1, 0, WIDE), (7, 0, 0, 0, (1, 200, 0))], [(1, 0, 
 
 
 def instruction(iseq: InstructionSequence, op: int) -> int:
-    """Where op ``op`` is computed."""
+    """Return the position of the instruction that computes op ``op``."""
     return int(np.flatnonzero(iseq.columns.value == op)[0])
 
 
 def stolen_slot(iseq: InstructionSequence) -> InstructionSequence:
-    """%1 goes where %0 is still needed, and is read from there."""
+    """Write %1 to the slot of %0, which is still needed, and read it there."""
     slot = int(iseq.columns.out[instruction(iseq, 0)])
     return with_cell(with_cell(iseq, "out", instruction(iseq, 1), slot), "args", (instruction(iseq, 2), 1), slot)
 
@@ -154,7 +154,7 @@ def swapped_instructions(iseq: InstructionSequence) -> InstructionSequence:
 
 
 def swapped_operands(iseq: InstructionSequence) -> InstructionSequence:
-    """%1 - %0 in place of %0 - %1, slots and names alike."""
+    """Compute %1 - %0 instead of %0 - %1, with slots and names exchanged alike."""
     p = instruction(iseq, 2)
     args, reads = iseq.columns.args.copy(), iseq.columns.reads.copy()
     args[p, [0, 1]], reads[p, [0, 1]] = args[p, [1, 0]], reads[p, [1, 0]]
@@ -175,18 +175,18 @@ def extra_argument(iseq: InstructionSequence) -> InstructionSequence:
 
 
 def other_output(iseq: InstructionSequence) -> InstructionSequence:
-    """Output 1 twice, output 0 never."""
+    """Write output 1 twice, and output 0 never."""
     p = int(np.flatnonzero(iseq.columns.port * (iseq.columns.code == 100) == 0)[-1])
     return with_cell(iseq, "port", p, 1)
 
 
 def lost_instruction(iseq: InstructionSequence) -> InstructionSequence:
-    """A dead end is not computed."""
+    """Drop the last instruction, on which no other one depends."""
     return replace(iseq, columns=type(iseq.columns)(*(column[:-1] for column in iseq.columns)))
 
 
 def overwritten_save(iseq: InstructionSequence) -> InstructionSequence:
-    """The last value goes where %2 is kept for the pullback."""
+    """Write the last value to the slot in which %2 is kept for the pullback."""
     slots = dict(zip(iseq.allocation.saved.tolist(), iseq.allocation.saved_slots.tolist(), strict=True))
     p, output = instruction(iseq, 4), int(np.flatnonzero(iseq.columns.reads[:, 0] == 4)[0])
     iseq = replace(iseq, allocation=replace(iseq.allocation, bits=iseq.allocation.bits + 20))
@@ -194,12 +194,12 @@ def overwritten_save(iseq: InstructionSequence) -> InstructionSequence:
 
 
 def other_op(iseq: InstructionSequence) -> InstructionSequence:
-    """%1 where %0 is meant."""
+    """Compute %1 in the place of %0."""
     return with_cell(iseq, "node", instruction(iseq, 0), 1)
 
 
 def wrong_fusion(iseq: InstructionSequence) -> InstructionSequence:
-    """The relu of %2 passes for %2 itself."""
+    """Mark the relu of %2 as fused with %2."""
     holder = iseq.holder.copy()
     holder[3] = 2
     return replace(iseq, holder=holder)
@@ -230,7 +230,7 @@ def narrow_buffer(iseq: InstructionSequence) -> InstructionSequence:
 )
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_damaged_sequence_is_caught(damage: Any, promise: str, words: str, engine: str) -> None:
-    """On every run at level 1, on the first at level 2."""
+    """Level 1 finds the damage in every run, and level 2 in the first one."""
     iseq = damage(forward(SMALL))
     for level in (1, 1, 2):
         with pytest.raises(MachineViolation) as caught:
@@ -252,7 +252,7 @@ SUM = Program.build(
 
 
 def test_a_damaged_sum_is_caught() -> None:
-    """Any of its arguments, beyond the third too; and a form that was made for other terms."""
+    """Damage is found in any argument, also beyond the third, and in a form that was made for other terms."""
     good = forward(SUM)
     p = instruction(good, 3)
     c = good.columns
@@ -274,7 +274,7 @@ def test_a_damaged_sum_is_caught() -> None:
 
 @pytest.mark.parametrize("damage", [stolen_slot, swapped_operands, other_argument])
 def test_level_3_lets_damage_through(damage: Any) -> None:
-    """So it is the check that finds it, and the numpy engine does what the columns say."""
+    """Level 3 gives wrong outputs, as the numpy engine follows the columns; so it is the check that finds damage."""
     x = [[5, 3]]
     wrong = accept_instructions(damage(forward(SMALL)), x, opt_level=3, engine="numpy").values
     assert not np.array_equal(wrong, run(SMALL, x))
@@ -321,7 +321,7 @@ def test_columns_that_were_found_well_are_checked_again_when_they_change() -> No
 
 
 def test_a_bug_of_the_scheduler_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slot is given away one value too early."""
+    """The scheduler reuses a slot while its value is still needed."""
 
     def spoilt(order: Any, reads: Any, keep: Any, kind: Any) -> tuple[Any, int]:
         slot, n_slots = assign_slots(order, reads, keep, kind)
@@ -378,7 +378,7 @@ def test_slots_that_are_not_there_are_caught(column: str) -> None:
 
 
 def random_damage(rng: random.Random, iseq: InstructionSequence) -> InstructionSequence:
-    """Two instructions exchanged, or one slot of one instruction replaced."""
+    """Exchange two instructions, or replace one slot of one instruction."""
     p, q = rng.randrange(len(iseq)), rng.randrange(len(iseq))
     if rng.random() < 0.4:
         return swapped(iseq, p, q)

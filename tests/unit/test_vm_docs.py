@@ -1,4 +1,4 @@
-"""``docs/vm.md`` shows what is printed, its Python examples too."""
+"""``docs/vm.md`` shows what its commands and its Python examples print."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8")
 
 
 def blocks(start: str) -> list[list[str]]:
-    """The indented blocks that begin with ``start``, without the indentation."""
+    """Return the indented blocks that begin with ``start``, without their indentation."""
     found = re.findall(rf"^    {re.escape(start)}(?:.*\n)(?:(?:    .*)?\n)*", PAGE, re.MULTILINE)
     return [[line[4:] for line in block.rstrip("\n").splitlines()] for block in found]
 
 
 def untimed(lines: list[str]) -> tuple[list[str], list[list[str]]]:
-    """A profile without what differs from run to run: times, marks, which kinds take most."""
+    """Return a profile without what differs between runs: times, marks and the order of kinds."""
     end = lines.index("")
     table = [line.split()[:2] for line in lines[end + 1 :]]
     return [re.sub(r"^[ *] +[\d.]+", "", line) for line in lines[:end]], [table[0], table[-1]]
@@ -57,5 +57,5 @@ def test_the_page_shows_what_python_prints(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_page_names_every_opcode() -> None:
     table = re.findall(r"^\| (?!op )(.*?) \|", PAGE, re.MULTILINE)
     named = {name.removesuffix("_neg") for row in table for name in re.findall(r"`(\w+)`", row)}
-    special = {"neg", "add_term"}  # sums that ALIR has words of its own for
+    special = {"neg", "add_term"}  # names of special sums of ALIR
     assert named == {spec.mnemonic.removesuffix("_neg") for spec in OPCODES.values()} | special

@@ -1,4 +1,4 @@
-"""The pullback is the vector-Jacobian product: JAX's bit for bit, and exact finite differences."""
+"""The pullback is the vector-Jacobian product: it equals JAX bit for bit, and exact finite differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 5
 
 
 class Smooth:
-    """Random programs whose types hold every exact result, so that quantisation changes nothing; no op 8, 9, 10."""
+    """Random programs whose types hold every exact result, so quantisation changes nothing; without ops 8, 9 and 10."""
 
     def __init__(self, rng: random.Random, n_ops: int, codes: tuple[int, ...]) -> None:
         self.rng, self.n_in = rng, rng.randint(1, 3)
@@ -43,7 +43,7 @@ class Smooth:
         self.bounds.append((-64, 63, 3))
 
     def put(self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int) -> None:
-        """Append the op if its value fits a double with bits to spare."""
+        """Append the op if a double holds its value with bits to spare."""
         if max(abs(lo), abs(hi)).bit_length() > 40 or not -30 < f < 30:
             return
         kind = type_of_interval(lo, hi, f)
@@ -93,7 +93,7 @@ class Smooth:
                 self.put(12, a, -1, s, lo_a, hi_a, f_a - s)
 
     def sum(self, a: int) -> None:
-        """Up to five terms, ``a`` among them and perhaps twice, and a constant or none."""
+        """Append a sum of up to five terms, with ``a`` once or twice, and perhaps a constant."""
         rng, first, n = self.rng, len(self.terms), len(self.rows)
         read = [a, *(rng.choice((a, rng.randrange(n))) for _ in range(rng.randint(0, 4)))]
         terms = [(op, rng.choice((0, rng.randint(-3, 3))), rng.getrandbits(1)) for op in read]
@@ -117,13 +117,13 @@ ALL = (*LINEAR, 7, 7)
 
 
 def inputs(rng: random.Random, program: Program, rows: int = ROWS) -> np.ndarray:
-    """Values that every ``input`` op holds exactly."""
+    """Return values that every ``input`` op represents exactly."""
     raw = np.array([[rng.randint(-64, 63) for _ in range(program.n_in)] for _ in range(rows)], dtype=np.float64)
     return np.ldexp(raw, -3 - program.inp_shift)
 
 
 def msb(program: Program, index: int, value: Any) -> Any:
-    """The top bit of the value of op ``index``, from its real value."""
+    """Return the top bit of op ``index`` from its real value."""
     kind = program.ops[index].type
     if kind.width == 0:
         return value < value
@@ -133,7 +133,7 @@ def msb(program: Program, index: int, value: Any) -> Any:
 def evaluate(
     program: Program, xs: Any, choose: Callable[[Any, Any, Any], Any], relu: Callable[[Any], Any]
 ) -> list[Any]:
-    """The outputs with quantisation as the identity, on whatever numbers know ``+``, ``-`` and ``*``."""
+    """Return the outputs, with quantisation as the identity, for any numbers with ``+``, ``-`` and ``*``."""
 
     def two(n: int) -> Any:
         return Fraction(2) ** n if isinstance(xs[0], Fraction) else 2.0**n
@@ -163,7 +163,7 @@ def evaluate(
                 value = choose(msb(program, op.condition, values[op.condition]), a, other)
             case 7:
                 value = a * b
-            case Code.SUM:  # from the last term to the first, which reverse mode meets in their order
+            case Code.SUM:  # from the last term to the first, so reverse mode visits them in order
                 alone = sum(i >= 0 and moves[i] for i, _, _ in op.terms) == 1
                 value = 0
                 for i, shift, negative in reversed(op.terms):
@@ -180,7 +180,7 @@ def evaluate(
 
 
 def gradient(program: Program, x: Any, g: Any = None, **options: bool) -> np.ndarray:
-    """One forward run and one pullback, both checked."""
+    """Return the gradient from one forward run and one pullback, both with all checks."""
     compiled = compile_forward_and_backward(program, **options)
     accept_instructions(compiled.forward, x, opt_level=1)
     return accept_instructions(compiled.backward, g, opt_level=1).values
@@ -188,7 +188,7 @@ def gradient(program: Program, x: Any, g: Any = None, **options: bool) -> np.nda
 
 @pytest.fixture(scope="module")
 def jax() -> Any:
-    """JAX in float64. Where it is absent its tests are skipped, but never in CI."""
+    """Return JAX in float64; without JAX, skip the test, or fail it in CI."""
     try:
         import jax
     except ImportError:
@@ -201,7 +201,7 @@ def jax() -> Any:
 
 
 def assert_equals_jax(jax: Any, seed: int) -> None:
-    """All of it but the sign of zero: a float product can be -0, a fixed-point value cannot."""
+    """Assert equality except for the sign of zero: a float product can be -0, a fixed-point value cannot."""
     rng = random.Random(seed)
     program = Smooth(rng, rng.randint(4, 40 + seed % 60), ALL).program
     x = inputs(rng, program)
@@ -230,7 +230,7 @@ def test_equals_jax_on_2_000_programs(jax: Any, chunk: int) -> None:
 
 
 def test_equals_exact_finite_differences_without_products() -> None:
-    """Where left and right difference agree; else the point lies on a kink of a relu or a jump of a mux."""
+    """Points with different left and right differences, at a kink of a relu or a jump of a mux, are skipped."""
     h, compared = Fraction(1, 1 << 300), 0
     for seed in range(60):
         rng = random.Random(seed)
@@ -270,9 +270,9 @@ WIDE = (1, 20, 8)
         ([(-2, 0, -1, 0, WIDE)], [-0.25, 0], [-1, 0]),
         ([(-2, 0, -1, 0, WIDE)], [0, 0], [0, 0]),
         ([(-2, 0, -1, 0, WIDE)], [0.25, 0], [0, 0]),
-        ([(3, 0, -1, 0, (1, 1, 0))], [5.75, 0], [1, 0]),  # floored and wrapped, passed straight through
+        ([(3, 0, -1, 0, (1, 1, 0))], [5.75, 0], [1, 0]),  # floored and wrapped: the gradient passes unchanged
         ([(-3, 0, -1, 0, (1, 1, 0))], [5.75, 0], [-1, 0]),
-        ([(2, 0, -1, 0, (0, 1, 0))], [5.75, 0], [1, 0]),  # gated by the sign, whatever it is quantised to
+        ([(2, 0, -1, 0, (0, 1, 0))], [5.75, 0], [1, 0]),  # gated by the sign, whatever the quantised value is
         ([(4, 0, -1, 3, WIDE)], [1, 0], [1, 0]),
         ([(12, 0, -1, 3, (1, 1, 0))], [5.75, 0], [8, 0]),
         ([(12, 0, -1, -2, WIDE)], [5.75, 0], [0.25, 0]),
@@ -286,7 +286,7 @@ WIDE = (1, 20, 8)
         ([(9, 0, -1, 0, WIDE)], [1, 1], [0, 0]),
         ([(-9, 0, -1, 1, WIDE)], [1, 1], [0, 0]),
         ([(10, 0, 1, 0, WIDE)], [1, 1], [0, 0]),
-        ([(10, 0, 0, 0, WIDE), (0, 2, 1, 1, WIDE)], [1, 1], [0, 2]),  # what passes nothing on stops nothing else
+        ([(10, 0, 0, 0, WIDE), (0, 2, 1, 1, WIDE)], [1, 1], [0, 2]),  # an op without a gradient does not block others
     ],
 )
 def test_one_op(ops: list[Any], x: list[float], expected: list[float]) -> None:
@@ -303,7 +303,7 @@ def test_one_op(ops: list[Any], x: list[float], expected: list[float]) -> None:
         ([(0, 3, 0), (0, 3, 1)], [0, 0]),
         ([(-1, 4, 0), (1, 0, 0)], [0, 1]),
         ([(-1, 0, 0)], [0, 0]),
-        ([(0, -1, 0), (1, 0, 0), (2, 4, 0)], [0.5, 1]),  # what no input changes passes nothing on
+        ([(0, -1, 0), (1, 0, 0), (2, 4, 0)], [0.5, 1]),  # a term that no input can change has no gradient
     ],
 )
 def test_one_sum(terms: list[tuple[int, int, int]], expected: list[float]) -> None:
@@ -321,7 +321,7 @@ def test_a_sum_shares_the_gradient_of_what_it_only_adds_to() -> None:
 
 
 def test_shifts_and_signs_of_inputs_and_outputs() -> None:
-    """Two ops read input 0; output 0 is op 0 times 4, output 1 minus half of op 1, output 2 the constant 0."""
+    """Two ops read input 0; output 0 is op 0 times 4, output 1 is minus half of op 1, output 2 is the constant 0."""
     program = Program.build([X, X, Y], [(0, 2, 0), (1, -1, 1), (-1, 0, 0)], inp_shift=[3, 0, 5])
     assert gradient(program, [[1, 1, 1]]).tolist() == [[8 * (4 - 0.5), 0, 0]]
     assert gradient(program, [[1, 1, 1]] * 2, [[1, 0, 9], [0, 1, 9]]).tolist() == [[32, 0, 0], [-4, 0, 0]]
@@ -332,7 +332,7 @@ def test_every_opcode_has_a_rule() -> None:
 
 
 def test_the_schedule_does_not_matter() -> None:
-    """Neither fusion nor the order of the forward run, nor which engine ran it, changes a bit of a gradient."""
+    """Fusion, the order of the forward run and its engine do not change any bit of a gradient."""
     for seed in range(30):
         rng = random.Random(seed)
         program = Smooth(rng, 40, ALL).program

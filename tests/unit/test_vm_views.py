@@ -1,4 +1,4 @@
-"""What people see of the machine: the listing, the log, the profile. Their text is read back."""
+"""The listing, the log and the profile of the virtual machine are right: their text is parsed and compared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINE = re.compile(r"([ *]) +(\d+)  (\w+) +(\S+(?: <- [^+;]*?)?) +(\+)? *; (.*)")
 
 
 def listed(lines: list[str], iseq: InstructionSequence) -> None:
-    """Every line says what its instruction says."""
+    """Assert that every line shows what its instruction has."""
     assert len(lines) == len(iseq)
     for text, row in zip(lines, iseq, strict=True):
         found = LINE.fullmatch(text)
@@ -63,7 +63,7 @@ def test_the_listing_can_be_read_back(program: Program) -> None:
     slots = set(re.findall(r"\b[sg]\d+\b", re.sub(";.*", "", forward + backward)))
     assert totals["instructions"] == len(compiled.forward) + len(compiled.backward)
     assert totals["tensors"] == len(slots)
-    # A scalar is a constant of the program, or a shift that is not 0, in what the comments say.
+    # Scalars are constants of the program and shifts other than 0, as the comments show them.
     comments = [row.comment for row in (*compiled.forward, *compiled.backward)]
     shifts = sum(len(re.findall("<<|>>", text)) for text in comments)
     shifts += sum(int(program.inp_shift[op.id0]) != 0 for op in program.ops if op.code == -1)
@@ -200,7 +200,7 @@ def profile_of(iseq: InstructionSequence, *arguments: Any, **options: Any) -> tu
 
 
 def parsed(text: str) -> tuple[list[tuple[str, int, str]], list[tuple[str, int, int, str]]]:
-    """(mark, ns, rest) an instruction, and (kind, count, ns, share) a row of the table."""
+    """Return (mark, ns, rest) per instruction, and (kind, count, ns, share) per row of the table."""
     above, below = text.split("\n\n")
     lines = [re.fullmatch(r"([ *]) +([\d.]+)   +\d+  (.*)", line) for line in above.splitlines()[2:]]
     table = [re.fullmatch(r"  (\w+) +(\d+) +([\d.]+) +([\d.]+) %", line) for line in below.splitlines()[1:]]

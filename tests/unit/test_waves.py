@@ -1,4 +1,4 @@
-"""What is shown of a replay, and how GTKWave and Surfer are told; no simulator."""
+"""The views of a replay, and the files that configure GTKWave and Surfer. No simulator runs."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def view(*traces: Trace) -> View:
 @pytest.mark.parametrize(
     ("shown", "flags", "fraction", "label"),
     [
-        # As integers: right-justified, and signed or decimal, or binary for one bit.
+        # Integers: right-justified, and signed or decimal, or binary for one bit.
         (trace(8, 0), "420", None, "op_7 mul"),
         (trace(8, 0, signed=False), "24", None, "op_7 mul"),
         (trace(1, 0, signed=False), "28", None, "op_7 mul"),
-        # As real numbers, while GTKWave shows them exactly.
+        # Real numbers, as long as GTKWave shows them exactly.
         (trace(8, 3), "40000420", 3, "op_7 mul"),
         (trace(8, 3, signed=False), "40000024", 3, "op_7 mul"),
         (trace(1, 1, signed=False), "40000024", 1, "op_7 mul"),
         (trace(16, 13), "40000420", 13, "op_7 mul"),
         (trace(5, 13), "40000420", 13, "op_7 mul"),
-        # It drops a fraction below 0.0001, which 2**-14 is.
+        # GTKWave drops fractions below 0.0001, such as 2**-14.
         (trace(16, 14), "420", None, "op_7 mul (times 2^-14)"),
-        # It cuts a number after 20 characters: -32768.0001220703125 has 20, -65536.0001220703125 too.
+        # GTKWave cuts numbers after 20 characters: -32768.0001220703125 has 20, and 31 bits can need 21.
         (trace(29, 13), "40000420", 13, "op_7 mul"),
         (trace(31, 13), "420", None, "op_7 mul (times 2^-13)"),
-        # It has no shift to the left.
+        # GTKWave has no shift to the left.
         (trace(8, -3), "420", None, "op_7 mul (times 2^3)"),
-        # It writes hexadecimal digits beyond 64 bits.
+        # GTKWave writes hexadecimal digits beyond 64 bits.
         (trace(64, 0), "420", None, "op_7 mul"),
         (trace(65, 0), "420", None, "op_7 mul (hex)"),
         (trace(65, 4), "420", None, "op_7 mul (times 2^-4) (hex)"),
@@ -64,7 +64,7 @@ def test_how_gtkwave_shows_a_signal(shown: Trace, flags: str, fraction: int | No
 
 
 def test_gtkwave_shows_what_it_is_said_to(tmp_path: Path) -> None:
-    """Real numbers exactly, or integers; smallest, largest and odd values of many types."""
+    """GTKWave shows smallest, largest and odd values of many types exactly, as real numbers or as integers."""
     traces, declared, set_to, expected = [], [], [], {}
     for width in (2, 3, 8, 14, 20, 29, 30, 31, 32, 53, 64):
         for f in (-2, 0, 1, 4, 9, 12, 13, 14, 20):
@@ -107,7 +107,7 @@ def test_the_whole_wave_is_seen_with_the_marker_on_the_failing_vector() -> None:
 
 
 def test_surfer_finds_every_line_by_its_number() -> None:
-    """Each command names the line just added, past 16 lines too: ``run_sucl`` follows them as Surfer does."""
+    """Each command refers to the line just added, also after 16 lines; ``run_sucl`` executes them as Surfer does."""
     traces = [trace(8, f, real=str(f)) for f in range(40)]
     waves, shown = run_sucl(surfer(view(*traces)))
     names = [f"op_7 mul = {f}" + (f" (times 2^{-f})" if f else "") for f in range(40)]
@@ -119,7 +119,7 @@ def test_surfer_shows_a_port_once_in_place_of_its_slices() -> None:
     assert run_sucl(surfer(view(*slices)))[1] == ["blame", Item("model.op_7", "Binary", None)]
 
 
-#: One input and a chain of 400 sums.
+#: One input, and a chain of 400 sums.
 CHAIN = Program.build(
     [(-1, 0, -1, 0, (1, 8, 0)), *((0, i, i, -9, (1, 8, 0)) for i in range(400))], [(400, 0, 0)], inp_shift=[0]
 )
@@ -163,7 +163,7 @@ def test_only_what_the_wave_has_is_shown(tmp_path: Path) -> None:
 
 
 def test_an_unsigned_signal_of_its_own_width_is_read_unsigned(tmp_path: Path) -> None:
-    """Ours have one more bit, always 0; those of others may not."""
+    """Our RTL has one more bit, which is always 0; third-party RTL may not have it."""
     program = Program.build([(-1, 0, -1, 0, (0, 8, 0))], [(0, 0, 0)], inp_shift=[0])
     for bits, flags in (("11111111", 0x24), ("011111111", 0x420)):
         seen = Seen("", {"op_0": bits}, {"op_0": (len(bits) - 1, 0)}, 10, 20)

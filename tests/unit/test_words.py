@@ -1,4 +1,4 @@
-"""One run, one word: whatever a verb prints last, its page says first, for every kind of record and every verdict."""
+"""A verb prints the same final verdict that its page has in the heading, for every kind of record and every verdict."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from dais_verif.report.signoff_text import print_sign_off
 from dais_verif.verdict import Verdict
 
 SMALL = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
-#: In the order in which they are looked for: a verdict may be part of another's name.
+#: Verdicts, the longest first, as one may be part of the name of another.
 WORDS = sorted({"SIGNED OFF", "NOT SIGNED OFF", *(verdict.value for verdict in Verdict)}, key=len, reverse=True)
 
 
 def last_word(text: str) -> str:
-    """The verdict in what a verb prints: the last line that begins with one."""
+    """Return the verdict that a verb prints, from the last line that begins with one."""
     found = [word for line in text.splitlines() for word in WORDS if re.match(rf"{word}(  |: |$)", line)][-1:]
     assert found, text
     return found[0]
@@ -82,7 +82,7 @@ def test_page_and_console_say_the_same(kind: str, verdict: Verdict, tmp_path: Pa
 def test_page_and_verb_say_the_same(
     kind: str, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of verbs that print what is not in their records."""
+    """These verbs print text that is not in their records."""
     monkeypatch.chdir(tmp_path)
     Path("prog.bin").write_bytes(write_binary(SMALL, "v1"))
     Path("model.v").write_text(emit_verilog(SMALL))
@@ -100,7 +100,7 @@ def test_page_and_verb_say_the_same(
         words = ["prove", "prog.bin", "--no-cache", "--jobs", "1"]
     assert main._run([*words, "--html", "page.html", "-o", "out"]) == verdict.exit_code
     assert heading(Path("page.html")) == last_word(capsys.readouterr().out)
-    # As `report` prints it.
+    # As ``report`` prints it.
     assert main._run(["report", "out", "-o", "again.html", "--exit-code"]) == verdict.exit_code
     assert heading(Path("again.html")) == last_word(capsys.readouterr().out) == heading(Path("page.html"))
 
@@ -132,7 +132,7 @@ def test_records_of_verbs_without_a_page_are_refused_in_one_line(
 
 
 def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
-    """On page and console: above the tables, and at the top of them, whatever the order of the plan."""
+    """Page and console show failures above the tables and in their first rows, whatever the order of the plan."""
     blame = "vector 17, output 0, in both: op 5 (add) is the first op whose value diverges"
     made = regression(programs=300)
     record = replace(made, jobs=[*made.jobs[:-1], replace(made.jobs[-1], blame=blame)])
@@ -158,7 +158,7 @@ def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
 
 
 def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
-    """Something may well be known of them: that they are wrong."""
+    """The text does not claim that nothing is known of such outputs, which may be known to be wrong."""
     record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
     text = printed(lambda out: print_sign_off(record, Path(), out))
     assert "1 not covered by any stage that passed, or without bits" in text

@@ -1,4 +1,4 @@
-"""Regressions and sign-offs run ``sim`` as a process, which reads their words as the request that they mean."""
+"""Regressions and sign-offs run ``sim`` as a process, whose arguments are read as the request they were made from."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ sim = importlib.import_module("dais_verif.cli.sim")
 
 
 class Read(Exception):
-    """The request has been read."""
+    """Raised as soon as the request has been read."""
 
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
-    """What ``sim`` is asked for from now on; none of it is done."""
+    """Return the list of requests that ``sim`` receives from now on; none of them is run."""
     found: list[dict[str, Any]] = []
 
     def noted(request: SimulationRequest, **_: object) -> None:
         found.append(read_back(request))
         raise Read
 
-    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # for the traceback of what is raised
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # where the traceback of ``Read`` is written
     monkeypatch.setattr(sim, "simulate", noted)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prog.bin").write_bytes(write_binary(SUM, "v1"))

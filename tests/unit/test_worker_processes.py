@@ -1,4 +1,4 @@
-"""Processes that work for this one end with it: where it is killed or interrupted; they do not run its script again."""
+"""Worker processes end with their parent, killed or interrupted, and do not run its script again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if __name__ == "__main__":
         time.sleep(600)
 """
 
-#: More than a pipe holds, for a worker that would not read it.
+#: The argument is larger than a pipe holds, so a worker that did not read it would block the parent.
 UNGUARDED = """
 import os
 from dais_verif.worker_processes import worker_processes

@@ -1,4 +1,4 @@
-"""Cells of Yosys compute what its manual says: every kind, all values, signed and not, of several widths."""
+"""Yosys cells compute what the manual of Yosys says: every kind, all values, signed and unsigned, several widths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.prover.yosys.form import Cell, read_form
 #: Widths of A, B and Y.
 WIDTHS = [(3, 3, 3), (2, 3, 4), (3, 2, 1), (1, 3, 2), (3, 1, 5), (4, 2, 2)]
 
-#: From A, B and the width of Y; A and B as the signs say, and as they are. None: undefined.
+#: The value of Y, or None if it is undefined, from A and B, signed as the parameters say, and the width of Y.
 Value = Callable[[int, int, int], int | None]
 
 ARITHMETIC: dict[str, Value] = {
@@ -37,7 +37,7 @@ ARITHMETIC: dict[str, Value] = {
     "$logic_and": lambda a, b, w: bool(a and b),
     "$logic_or": lambda a, b, w: bool(a or b),
 }
-#: A with its own sign; B is unsigned.
+#: A has its own sign, and B is unsigned.
 SHIFTS: dict[str, Value] = {
     "$shl": lambda a, b, w: a << b,
     "$sshl": lambda a, b, w: a << b,
@@ -64,7 +64,7 @@ def signed(value: int, width: int, is_signed: int) -> int:
 
 
 def holds(found: Term, wanted: int | None, width: int) -> bool:
-    """What is undefined must be a term that may be anything."""
+    """Return whether ``found`` is the constant ``wanted``, or undefined if ``wanted`` is None."""
     assert found.width == width
     return found.op == "undefined" if wanted is None else found is const(width, wanted)
 
@@ -77,7 +77,7 @@ def test_two_operands_are_signed_only_if_both_are(kind: str, signs: tuple[int, i
         for a, b in product(range(1 << wa), range(1 << wb)):
             found = LOGIC[kind](cell(kind, wy, *signs), {"A": const(wa, a), "B": const(wb, b)})
             wanted = ARITHMETIC[kind](signed(a, wa, both), signed(b, wb, both), wy)
-            if wanted is None:  # of the width of the operands, then cut
+            if wanted is None:  # undefined in the width of the operands, then cut
                 assert found.op in ("undefined", "extract"), (a, b)
             else:
                 assert holds(found, int(wanted), wy), (wa, wb, wy, a, b)
@@ -167,7 +167,7 @@ def has_undefined(term: Term) -> bool:
 
 
 def test_bits_of_a_choice_that_exclude_each_other() -> None:
-    """Only then is it known that no two are 1."""
+    """A choice is fully defined only if it is known that no two of its bits are 1."""
     x, y = var(2, "x"), var(2, "y")
     compared = [eq(x, const(2, n)) for n in range(3)]
     assert not has_undefined(choice(concat(*compared)))

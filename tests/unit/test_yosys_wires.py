@@ -1,4 +1,4 @@
-"""Wires of Yosys' JSON: which are other names of one another, what joins them, and ports that are left open."""
+"""Wires in the JSON of Yosys: names of the same bits, how neighbouring bits are joined, and open ports."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def term(netlist: Netlist, name: str = "y") -> Term:
 
 
 def read_by(netlist: Netlist, name: str = "y") -> set[str]:
-    """The signals that the drivers of ``name`` read."""
+    """Return the names of the signals that the drivers of ``name`` read."""
     found: set[str] = set()
 
     def seen(signal: Signal, low: int, width: int) -> Term:
@@ -87,7 +87,7 @@ def test_of_two_names_the_one_that_the_wire_is_called_after(tmp_path: Path) -> N
 
 
 def test_neighbours_are_joined(tmp_path: Path) -> None:
-    """As few drivers as there are bits side by side on both ends."""
+    """There are no more drivers than groups of bits that are neighbours on both sides."""
     for sources, count in (
         (A, 1),
         ([2, 3, 8, 9], 2),
@@ -114,7 +114,7 @@ def test_a_wire_with_constant_bits_and_bits_of_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("open_port", ["m", "z"])
 def test_an_output_that_is_left_open(open_port: str, tmp_path: Path) -> None:
-    """The ports after it are connected all the same."""
+    """The ports after an open output are still connected."""
     inner = {
         "ports": {
             open_port: {"direction": "output", "bits": [8]},
