@@ -1,4 +1,4 @@
-"""Functional coverage: which of the things that a program can do some vectors make it do, and vectors for the rest."""
+"""Functional coverage: measure which behaviour of a program some vectors exercise, and find vectors for the rest."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured", "summary"]
 
-#: Open bins that a record lists.
+#: The maximum number of open bins that a record lists.
 _LISTED = 1000
 
 
 @dataclass(frozen=True)
 class Measured:
-    """For every bin of ``bins``, if it is ``hit``, and ``how``, a ``How``, it was shown to be unreachable.
+    """The state of every bin: whether it is ``hit``, and ``how`` (a ``How``) it was shown to be unreachable.
 
-    ``vectors`` were counted; those of ``directed``, which are among them, were computed from the program. ``limits``:
-    what ended the search for more, in words.
+    ``vectors``: the number of counted vectors, including those in ``directed``, which were computed from the program.
+    ``limits``: the limits that ended the search, as text.
     """
 
     bins: Bins
@@ -51,12 +51,11 @@ def measure(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> tuple[Coverage, Batch]:
-    """Measure the coverage of ``program`` by ``vectors``, and find vectors that exercise more, which count as well.
+    """Return the coverage of ``program`` by ``vectors`` and by further vectors that are found, and the latter.
 
-    ``directed``: search for such vectors. ``unreachable``: show which bins no input can hit. ``check``: none of the
-    vectors may break a promise. ``declared``: inputs keep to the intervals that the program's source declares.
-    ``notice`` receives progress messages. Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a
-    promise.
+    ``directed``: search for further vectors. ``unreachable``: show which bins no input can hit. ``check``: no vector
+    may break a promise. ``declared``: inputs stay within the intervals that the program's source declares. ``notice``
+    receives progress messages. Raises ``ViolationError`` if ``check`` is set and one of ``vectors`` breaks a promise.
     """
     found = measured(
         program,
@@ -86,7 +85,7 @@ def measured(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> Measured:
-    """Return the same, bin by bin."""
+    """Return the coverage bin by bin; the parameters are those of ``measure``."""
     effort = effort or Effort()
     search = Search(bins_of(program, declared=declared), check=check, declared=declared, jobs=jobs)
     search.count(vectors)
@@ -123,7 +122,7 @@ def summary(found: Measured) -> Coverage:
     return Coverage(
         vectors=found.vectors,
         directed=found.directed.rows,
-        # Rounded down in integers; without a bin to hit nothing was missed.
+        # Rounded down, in integers; if no bin can be hit, nothing was missed.
         percent=int(hit.sum()) * 1000 // reachable / 10 if reachable else 100.0,
         groups=groups,
         ops=counts[: program.n_ops].tolist(),

@@ -1,7 +1,7 @@
-"""The one table of bins: what should happen at least once in an op of each opcode, in an output, in an input.
+"""The table of bins: events that should occur at least once in an op of each opcode, in an output, in an input.
 
-A bin is hit where one of its two sources, places of what was seen, is set. Bins that say the same of several ops, the
-MSB of a condition and the muxes that it steers, have the same sources.
+Observations are recorded in an array of places. A bin is hit if one of two places, its sources, is set. Bins that mean
+the same in several ops, such as the MSB of a condition and the muxes that it controls, have the same sources.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _TRUNCATION = ("taken", "not taken", "taken below zero")
 
 @dataclass(frozen=True)
 class Bins:
-    """All bins of a program, as columns of one entry each, ordered by owner.
+    """All bins of a program, as columns with one entry per bin, ordered by owner.
 
-    ``owner``: an op, then n_ops + output, then n_ops + n_out + input. ``group``: a number of ``GROUPS``; ``which`` of
-    its bins. ``first``, ``second``: the sources, in an array of ``size`` places: those of ops and outputs, those of
-    readers of inputs, and two more that are never and always set.
+    ``owner``: an op, or n_ops + output, or n_ops + n_out + input. ``group``: a number in ``GROUPS``; ``which``: the
+    number of the bin within its group and owner. ``first``, ``second``: the sources, in an array of ``size`` places:
+    those of ops and outputs, those of readers of inputs, and two more, of which one is never and one always set.
     """
 
     program: Program
@@ -64,23 +64,23 @@ class Bins:
 
     @property
     def size(self) -> int:
-        """Places, the last two included."""
+        """The number of places, including the last two."""
         return self.places.size + self.readers.size + 2
 
     def nothing(self) -> NDArray[np.uint8]:
-        """Return counters without any vector."""
+        """Return an array of places before any vector is counted."""
         return np.zeros(self.size, dtype=np.uint8)
 
     def hit(self, seen: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Return for every bin if it is hit."""
+        """Return for every bin whether it is hit."""
         return (seen[self.first] | seen[self.second]).astype(bool)
 
     def never(self, impossible: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for every bin if it cannot be hit, given the places that cannot be set."""
+        """Return for every bin whether it cannot be hit, given the places that cannot be set."""
         return impossible[self.first] & impossible[self.second]
 
     def where(self, number: int) -> tuple[int | None, int | None, int | None]:
-        """(op, input, output) of a bin, two of them None."""
+        """Return (op, input, output) of a bin; two of them are None."""
         owner, n_ops, n_out = int(self.owner[number]), self.program.n_ops, self.program.n_out
         if owner < n_ops:
             return owner, None, None
@@ -111,7 +111,7 @@ class Bins:
 
     @cached_property
     def corners(self) -> dict[int, list[tuple[str, int]]]:
-        """Return the corners of every input: the type as which it is read, and the raw value."""
+        """The corners of every input: the type with which it is read, and the raw value."""
         found: dict[int, list[tuple[str, int]]] = {}
         for reader in self.readers.readers:
             found.setdefault(reader.input, []).extend((str(reader.kind), raw) for raw in reader.corners)
@@ -137,7 +137,7 @@ class _Columns:
 
 
 def bins_of(program: Program, *, declared: bool = True) -> Bins:
-    """Return the bins of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
+    """Return the bins of ``program``. ``declared``: inputs stay within the intervals that its source declares."""
     places, readers = Places(program), Readers.of(program, declared=declared)
     never, always = places.size + readers.size, places.size + readers.size + 1
     made = _Columns()
@@ -156,26 +156,26 @@ def _with_bits(places: Places, *ops: Ints) -> Ints:
 
 
 def _add_values(made: _Columns, program: Program, places: Places, never: int) -> None:
-    """Add the bins of every op and output: each bit 0 and 1, negative, positive, zero."""
+    """Add the bins of the values of every op and output: each bit 0 and 1, negative, positive, zero."""
     owners = _with_bits(places)
     widths, at = places.widths[owners], places.at[owners]
     bits, which = _counted(owners, 2 * widths)
     made.add("bit", bits, which, np.repeat(at, 2 * widths) + which, never)
     k = np.concatenate([program.columns.k, np.array([t.k for t in program.output_types], dtype=np.int64)])[owners]
-    # A signed type of one bit holds no positive number.
+    # A signed type of one bit has no positive value.
     for number, chosen, place in ((0, k == 1, at + 2 * widths - 1), (1, widths > k, at + 2 * widths + 1)):
         made.add("sign", owners[chosen], number, place[chosen], never)
     made.add("zero", owners, 0, at + 2 * widths, never)
 
 
 def _counted(owners: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Each owner as often as ``counts`` says, and how often it has been there before."""
+    """Return each owner ``counts`` times, and the number of its earlier occurrences for each."""
     starts = np.cumsum(counts) - counts
     return np.repeat(owners, counts), np.arange(int(counts.sum())) - np.repeat(starts, counts)
 
 
 def _add_inputs(made: _Columns, program: Program, readers: Readers, start: int, never: int) -> None:
-    """Add the corners of every input, and the changes by reading of every ``input`` op."""
+    """Add the corners of every input, and the wraps and truncations of every ``input`` op."""
     met: dict[int, int] = {}
     for reader, place in zip(readers.readers, readers.at, strict=True):
         ops = np.array(reader.ops, dtype=np.int64)
@@ -190,12 +190,12 @@ def _add_inputs(made: _Columns, program: Program, readers: Readers, start: int, 
 
 
 def _of(program: Program, places: Places, *codes: int) -> Ints:
-    """Ops with bits of these codes."""
+    """Return the ops with one of these codes whose type has bits."""
     return _with_bits(places, np.flatnonzero(np.isin(program.columns.code, codes)))
 
 
 def _bit(places: Places, ops: Ints, value: int, otherwise: int) -> Ints:
-    """Return the places that record if the top bit of ``ops`` was ``value``; ``otherwise`` for ops without bits."""
+    """Return the places that record that the MSB of ``ops`` was ``value``; ``otherwise`` for ops without bits."""
     widths = places.widths[ops]
     return np.where(widths > 0, places.at[ops] + (1 + value) * widths - 1, otherwise)
 
@@ -223,7 +223,7 @@ def _add_relus(made: _Columns, program: Program, places: Places, never: int, alw
 
 
 def _add_changes(made: _Columns, program: Program, places: Places, never: int) -> None:
-    """Quantisation that changes a value, where it is an op's meaning; what a relu quantises is never negative."""
+    """Add the wraps and truncations of ops that quantise; a relu never quantises negative values."""
     ops = _of(program, places, *RELUS, *QUANTISATIONS, *MUXES)
     for name, change in (("wrap", WRAPPED), ("truncation", LOST)):
         at = places.more[ops] + change

@@ -1,4 +1,4 @@
-"""States of a machine's control: the registers that decide enables, resets and indices, where they have few bits."""
+"""States of a machine's control: the registers that determine enables, resets and indices, if they have few bits."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from dais_verif.program import FixedType
 
 __all__ = ["Control", "control_of", "reachable_states"]
 
-#: Bits of state that are few, and bits of inputs that can be run through for each state.
+#: The maximum number of state bits, and of input bits whose combinations are tried in each state.
 _MOST_STATE, _MOST_INPUTS = 10, 12
-#: States times inputs of one call of the engine.
+#: The number of states times inputs in one call of the engine.
 _AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
 class Control:
-    """``elements`` of registers, of these ``kinds``; the first is in the least significant bits of a state."""
+    """``elements`` of registers and their ``kinds``; the first one is in the least significant bits of a state."""
 
     elements: tuple[Element, ...]
     kinds: tuple[FixedType, ...]
 
     @property
     def bits(self) -> int:
-        """Bits of a state."""
+        """The number of bits of a state."""
         return sum(kind.width for kind in self.kinds)
 
     @property
     def is_small(self) -> bool:
-        """True if there are several states, few enough to enumerate."""
+        """True if there is more than one state, and few enough to enumerate."""
         return 0 < self.bits <= _MOST_STATE
 
     def codes(self, columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """States as integers, of a column of raw values for each element."""
+        """Return states as integers, from one column of raw values per element."""
         code = np.zeros(len(columns[0]) if columns else 1, dtype=np.int64)
         low = 0
         for column, kind in zip(columns, self.kinds, strict=True):
@@ -48,7 +48,7 @@ class Control:
         return code
 
     def name(self, code: int) -> str:
-        """Return a state in words."""
+        """Return a state as text."""
         parts, low = [], 0
         for element, kind in zip(self.elements, self.kinds, strict=True):
             raw = code >> low & ((1 << kind.width) - 1)
@@ -59,7 +59,7 @@ class Control:
 
 
 def control_of(machine: Machine) -> Control:
-    """Return the control of ``machine``, which may have no state at all."""
+    """Return the control of ``machine``, which may have no elements."""
     names = deciding(machine, control=True)
     written = {
         Element(c.target.signal, place)
@@ -78,10 +78,11 @@ def control_of(machine: Machine) -> Control:
 
 
 def reachable_states(machine: Machine, control: Control) -> NDArray[np.bool_] | None:
-    """Return for each state if it can be reached from power-up by any inputs: False means that it cannot.
+    """Return for each state whether any inputs reach it from power-up.
 
-    ``control`` is small; it depends on itself and on inputs alone, so that all of these are run through. None where
-    inputs have too many bits, something has no initial value, or two connections may write one element at one edge.
+    ``control`` must be small. It depends only on itself and on inputs, so all combinations of these are tried. Returns
+    None if inputs have too many bits, a register has no initial value, or two connections may write one element at the
+    same edge.
     """
     if conflict_of(machine) is not None:
         return None
@@ -97,7 +98,7 @@ def reachable_states(machine: Machine, control: Control) -> NDArray[np.bool_] | 
 
 
 class _Search:
-    """A breadth-first search, all new states at once with all inputs."""
+    """A breadth-first search, which runs all new states with all inputs at once."""
 
     def __init__(self, step: Step, control: Control, inputs: list[Element], kinds: list[FixedType]) -> None:
         self.step, self.control = step, control
@@ -125,7 +126,7 @@ class _Search:
         return seen
 
     def following(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All states that follow ``states``."""
+        """Return all successors of ``states``."""
         step = self.step
         codes = np.repeat(states, self.combinations)
         choices = np.tile(np.arange(self.combinations, dtype=np.int64), len(states))

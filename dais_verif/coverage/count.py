@@ -1,4 +1,4 @@
-"""Counting: what vectors show, a stretch at a time."""
+"""Count the coverage of vectors, in stretches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["count", "count_batch"]
 
-#: Rows that are made, counted and forgotten at once.
+#: The number of rows that are in memory at one time.
 _STRETCH = 16384
 
 
 def count(bins: Bins, probes: CoverageProbes, vectors: Vectors, seen: ProbeBytes, *, jobs: int = 1) -> None:
-    """Set in ``seen``, ``bins.size`` places, what ``vectors`` show. Raises ``ViolationError`` as ``probes`` does."""
+    """Set the places of ``seen`` (``bins.size``) that ``vectors`` reach. ``probes`` may raise ``ViolationError``."""
     for start in range(0, vectors.rows, _STRETCH):
         part = vectors.slice(start, min(start + _STRETCH, vectors.rows))
         count_batch(bins, probes, part, seen, jobs=jobs, named=start)
@@ -23,8 +23,8 @@ def count(bins: Bins, probes: CoverageProbes, vectors: Vectors, seen: ProbeBytes
 def count_batch(
     bins: Bins, probes: CoverageProbes, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0
 ) -> None:
-    """Count coverage of given vectors; ``named`` is what messages call the first."""
+    """Count the coverage of a batch. ``named``: the number of its first vector in messages."""
     if batch.rows:
         probes.see(batch, seen[: bins.places.size], jobs=jobs, named=named)
         bins.readers.see(batch, seen[bins.places.size : -2])
-        seen[-1] = 1  # always
+        seen[-1] = 1  # the place that is always set

@@ -1,8 +1,8 @@
-"""Vectors computed from the program for bins that are open, and proofs that there are none.
+"""Compute vectors for open bins from the program, or prove that there are none.
 
-First what is cheap: inputs that are simply given; values pulled back; all inputs of small cones, which either hit a
-bin or show that nothing does; last a solver. What is found is run on the golden model, and counts only for what it
-does there.
+Cheap methods come first: values of the inputs themselves; values pulled back to the inputs; all inputs of small cones,
+which either hit a bin or show that nothing does; finally a solver. Every vector is run on the golden model, and counts
+only for the bins that it hits there.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort limits. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
+    """Limits of the effort. ``seconds``: total time of the solver; the other limits do not depend on the computer.
 
-    ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector, ``asked``:
-    for all. ``bits``: of a cone that is small; ``evaluations``: ops times vectors to go through such cones.
-    ``values``: ops times vectors whose values are kept; inputs times vectors that are made for inputs alone.
+    ``rounds``, ``goals``: rounds of pulling back, and goals in each; ``steps``: ops visited for one vector, ``asked``:
+    for all vectors. ``bits``: the largest small cone; ``evaluations``: ops times vectors for all such cones.
+    ``values``: ops times vectors whose values are stored, and inputs times vectors that are made for inputs alone.
     """
 
     seconds: float = 10.0
@@ -50,25 +50,25 @@ class Effort:
     values: int = 1 << 23
 
 
-#: Vectors that pulling starts from.
+#: The number of vectors from which pulling back starts.
 _BASES = 128
 _STRETCH = 16384
-#: The search stops after this many rounds of pulling without a useful vector.
+#: Pulling back stops after this many rounds without a useful vector.
 _PATIENCE = 4
-#: Ops times rounds of pulling: in very large programs a round takes seconds.
+#: Limit of ops times rounds of pulling back: in very large programs one round takes seconds.
 _ROUND_OPS = 400_000
-#: In larger programs, only to look for small cones takes seconds.
+#: In programs with more ops, looking for small cones alone takes seconds.
 _LARGE = 20_000
-#: Parts of its time that the solver may spend on one bin, in one round after the other.
+#: The fractions of its total time that the solver may spend on one bin, round by round.
 _SHARES = (0.01, 0.1, 0.5)
 
 
 def give_inputs(search: Search, effort: Effort) -> None:
-    """Corners and odd numbers of the inputs themselves."""
+    """Offer corners, out-of-range and off-grid values of the inputs themselves."""
     bins, n_in = search.bins, search.bins.program.n_in
     start = bins.places.size
     search.offer(bins.readers.together(search.seen[start:-2], n_in))
-    # Values that another input of such a vector forbids may still be allowed on their own.
+    # A value may be allowed on its own even if its vector was rejected because of another input.
     batch, left = bins.readers.alone(search.seen[start:-2], n_in, effort.values)
     search.offer(batch)
     if left:
@@ -76,7 +76,7 @@ def give_inputs(search: Search, effort: Effort) -> None:
 
 
 def _goals(search: Search) -> list[tuple[int, Goal]]:
-    """Open bins and what they want, without those of inputs."""
+    """Return the open bins and their goals, except bins of inputs."""
     pairs = ((number, goal_of(search.bins, number)) for number in search.open().tolist())
     return [(number, goal) for number, goal in pairs if goal is not None]
 
@@ -85,7 +85,7 @@ def _goals(search: Search) -> list[tuple[int, Goal]]:
 
 
 def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str], object]) -> None:
-    """Vectors from which wished values were pulled back to the inputs, and pulled further from there."""
+    """Offer vectors found by pulling wished values back to the inputs, round by round from the last vectors."""
     program, rng = search.bins.program, random.Random(seed)
     if not len(search.open()):
         return
@@ -138,11 +138,11 @@ class _Rows:
         elements = zip(ports.inputs, batch.columns, strict=True)
         self._inputs = [floor_to_grid(column, -e.lo).astype(object) & (1 << e.width) - 1 for e, column in elements]
         values = [raw if raw is not None else np.zeros(batch.rows, dtype=np.int64) for raw in compiled.trace(batch)]
-        #: (rows, ops), so that a row is at hand.
+        #: (rows, ops), so that a row is contiguous.
         self._values: NDArray[Any] = np.array(values).T if values else np.zeros((batch.rows, 0), dtype=np.int64)
 
     def values(self, row: int) -> Sequence[int]:
-        """Raw values of all ops as Python integers, each computed on first use."""
+        """Return the raw values of all ops as Python integers, each converted when it is read."""
         values = self._values[row]
         found: Sequence[int] = values.tolist() if values.dtype == object else memoryview(values)
         return found
@@ -153,7 +153,7 @@ class _Rows:
 
 
 def _batch(search: Search, vectors: Sequence[Sequence[int]]) -> Batch:
-    """Vectors given as bits of the port elements, read as signed where the input is."""
+    """Return vectors that are given as bits of port elements, which are read as signed if the input is."""
     domain = search.domain
     columns = []
     for j, (element, signed) in enumerate(zip(domain.ports.inputs, domain.signed, strict=True)):
@@ -168,7 +168,7 @@ def _batch(search: Search, vectors: Sequence[Sequence[int]]) -> Batch:
 
 
 def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, exclude: bool) -> None:
-    """All inputs of ops that few bits reach. ``take``: vectors that hit something; ``exclude``: what none hits."""
+    """Try all inputs of small cones. ``take``: offer vectors that hit bins; ``exclude``: bins that no input hits."""
     bins = search.bins
     program = bins.program if search.declared else replace(bins.program, intervals=None)
     goals = _goals(search)
@@ -205,11 +205,11 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
 
 
 def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
-    """Decide as many bins as time permits, cheapest first: by a vector, or by showing that there is none."""
+    """Decide as many bins as time permits, in order of ops: find a vector, or prove that there is none."""
     goals = _goals(search)
     if not goals or not effort.seconds:
         return
-    # Imported when needed: the solver takes a while to load.
+    # Imported here, since loading the solver takes time.
     from dais_verif.coverage.solver import GoalSolver
 
     solver = GoalSolver(search.bins.program, search.declared)

@@ -14,7 +14,7 @@ __all__ = ["Goal", "Wish", "goal_of", "wishes"]
 
 
 class Goal(NamedTuple):
-    """``kind`` and ``which`` as in a bin, of op ``op``; ``negated``: of minus its value, as an output gives it.
+    """The goal of a bin. ``kind``, ``which``: as in a bin of op ``op``; ``negated``: for minus its value, of an output.
 
     Kinds: ``bit``, ``sign``, ``zero``, ``mux arm``, ``wrap``, ``truncation``, ``table entry``.
     """
@@ -33,7 +33,7 @@ class Wish(NamedTuple):
 
 
 def goal_of(bins: Bins, number: int) -> Goal | None:
-    """Return the goal of a bin; None for those of inputs, which are simply given."""
+    """Return the goal of a bin; None for bins of inputs, whose values can be chosen directly."""
     program, kind, which = bins.program, GROUPS[bins.group[number]], int(bins.which[number])
     index, _, output = bins.where(number)
     if output is not None:
@@ -52,7 +52,7 @@ def goal_of(bins: Bins, number: int) -> Goal | None:
 
 
 def wishes(program: Program, goal: Goal, now: Sequence[int], rng: random.Random) -> list[Wish]:
-    """Values, tried out at random, that would reach ``goal`` or come near it; ``now``: raw values of all ops."""
+    """Return random values that reach ``goal`` or come close to it. ``now``: the current raw values of all ops."""
     return _WISHES[goal.kind](program, program.ops[goal.op], goal, now, rng)
 
 
@@ -73,7 +73,7 @@ def _bit(program: Program, op: Op, goal: Goal, now: Now, rng: random.Random) -> 
         return []
     step = 1 << bit
     flipped = value + step if one else value - step
-    # Or what is nearest, above or below, without as much disturbed.
+    # The nearest values above and below are alternatives that change less.
     above, below = (value | step - 1) + 1, (value >> bit << bit) - 1
     found = [flipped, value ^ step, above, below]
     return [Wish(op.index, _pick(kind, rng, *(-v if goal.negated else v for v in found)))]
@@ -123,7 +123,7 @@ def _quantised(program: Program, op: Op, now: Now) -> _Arm:
 
 
 def _flipped(program: Program, op: Op, now: Now, rng: random.Random) -> list[Wish]:
-    """Return, half of the time, the wish that a mux takes its other arm, whose values may reach what these cannot."""
+    """Return, half of the time, the wish that a mux takes its other arm, which may reach other values."""
     if op.code not in MUXES or rng.random() < 0.5:
         return []
     width = program.ops[op.condition].type.width

@@ -1,6 +1,7 @@
-"""Coverage of the inputs: the given numbers, and the values as which they are read.
+"""Coverage of the inputs: the given numbers, and the values that are read from them.
 
-Golden engines see the bits that a port carries. Whether a number was out of range or off the grid before is seen here.
+Golden engines see only the bits that a port carries. This module records whether a number was out of range or off the
+grid before.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from dais_verif.program.opcodes import Code
 
 __all__ = ["READ", "Reader", "Readers"]
 
-#: Places of a reader: out of range, within; off the grid, on it; off the grid and negative. Its corners follow.
+#: Places of a reader: out of range, in range; off the grid, on it; off the grid and negative. Its corners follow.
 READ = ("wrapped", "kept", "lost", "whole", "lost below zero")
 _FIRST = 2048
 
 
 class Reader(NamedTuple):
-    """Some ``input`` ops, ``ops``, that read input ``input`` with the same type.
+    """A group of ``input`` ops, ``ops``, that read input ``input`` with the same type.
 
-    ``lo``, ``hi``: raw bounds, of the type or, where the source declares them, narrower.
+    ``lo``, ``hi``: raw bounds, of the type or, if the source declares an interval, of this interval.
     """
 
     input: int
@@ -37,17 +38,17 @@ class Reader(NamedTuple):
 
     @property
     def corners(self) -> list[int]:
-        """Raw values that should be met: the extremes, and what lies around 0."""
+        """Raw values that should occur: the extremes, and the values around 0."""
         return sorted({v for v in (self.lo, self.hi, -1, 0, 1) if self.lo <= v <= self.hi})
 
     def number(self, raw: int) -> Fraction:
-        """Return the input that is read as ``raw``."""
+        """Return the number that is read as ``raw``."""
         return raw * Fraction(2) ** -self.kind.f
 
 
 @dataclass(frozen=True)
 class Readers:
-    """All readers of a program, in the order of their inputs. ``at``: where the places of each begin."""
+    """All readers of a program, in the order of their inputs. ``at``: the first place of each."""
 
     readers: tuple[Reader, ...]
     at: tuple[int, ...]
@@ -73,8 +74,8 @@ class Readers:
         return cls(readers, tuple(at[:-1]), at[-1])
 
     def see(self, batch: Batch, seen: ProbeBytes) -> None:
-        """Set in ``seen``, from the first place of the first reader on, what the vectors of ``batch`` show."""
-        # Nearly all is seen in the first rows of a run; then there is nothing more to look for.
+        """Set the places of ``seen`` that ``batch`` reaches; ``seen`` begins with the first place of a reader."""
+        # The first rows usually set nearly all places, so that most readers are skipped afterwards.
         for start, stop in ((0, _FIRST), (_FIRST, batch.rows)):
             part = batch.slice(start, stop) if start < batch.rows else None
             for reader, at in zip(self.readers, self.at, strict=True):
@@ -83,7 +84,7 @@ class Readers:
                     _see(reader, part.columns[reader.input], mine)
 
     def declare(self, batch: Batch) -> bool:
-        """Return True if all vectors of ``batch`` are read as values that readers may see."""
+        """Return True if all vectors of ``batch`` are read as values within the bounds of their readers."""
         for reader in self.readers:
             if (reader.lo, reader.hi) != (reader.kind.raw_min, reader.kind.raw_max):
                 value = _read(reader, batch.columns[reader.input])
@@ -92,9 +93,10 @@ class Readers:
         return True
 
     def together(self, seen: ProbeBytes, n_in: int) -> Batch:
-        """Return vectors that show what ``seen`` lacks of each reader, all inputs at once.
+        """Return vectors that set the places missing in ``seen``, of all inputs at once.
 
-        The first that each lacks is in one vector, the second in the next: few vectors, however many inputs.
+        The first vector has the first missing value of every input, the next one the second: there are few vectors,
+        however many inputs there are.
         """
         lacking = self._lacking(seen)
         count = max(map(len, lacking.values()), default=0)
@@ -102,9 +104,9 @@ class Readers:
         return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
 
     def alone(self, seen: ProbeBytes, n_in: int, most: int) -> tuple[Batch, int]:
-        """Return vectors that show what ``seen`` lacks, other inputs 0, and how many were left out.
+        """Return vectors that set one missing place of ``seen`` each, and the number of those left out.
 
-        ``most``: numbers in all vectors together.
+        All other inputs are 0. ``most``: the maximum number of values in all vectors together.
         """
         wanted = [(j, number) for j, numbers in self._lacking(seen).items() for number in numbers]
         some = wanted[: most // max(n_in, 1)]
@@ -113,7 +115,7 @@ class Readers:
         return batch, len(wanted) - len(some)
 
     def _lacking(self, seen: ProbeBytes) -> dict[int, list[Fraction]]:
-        """Return for every input the numbers that would hit the probes missing in ``seen``."""
+        """Return for every input the numbers that would set the places missing in ``seen``."""
         found: dict[int, list[Fraction]] = {}
         for reader, at in zip(self.readers, self.at, strict=True):
             missing = np.flatnonzero(seen[at : at + len(READ) + len(reader.corners)] == 0)
@@ -124,7 +126,7 @@ class Readers:
 
 
 def _numbers(reader: Reader, place: int) -> list[Fraction]:
-    """Return inputs that show ``place`` of ``reader``; which of them its declaration allows is for others to see."""
+    """Return inputs that set ``place`` of ``reader``; the caller checks that declarations allow them."""
     if place >= len(READ):
         return [reader.number(reader.corners[place - len(READ)])]
     turn = 1 << reader.kind.width
@@ -161,7 +163,7 @@ def _see(reader: Reader, column: Column, seen: ProbeBytes) -> None:
 
 
 def _read(reader: Reader, column: Column) -> IntArray:
-    """Return the raw values as which it is read."""
+    """Return the raw values that the reader reads."""
     kind, floored = reader.kind, floor_to_grid(column, reader.kind.f)
     wide = floored if floored.dtype == object or kind.width < 61 else floored.astype(object)
     value: IntArray = ((wide - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min

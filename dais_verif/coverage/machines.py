@@ -1,7 +1,7 @@
 """Coverage of a machine's control: registers, enables, resets, states, words of memories, slots of schedules.
 
-Counted on the golden model, before every edge. A bin is shown to be unreachable only where all states of control were
-searched; otherwise it is open.
+Coverage is counted on the golden model, before every edge. Bins are shown to be unreachable only if all states of
+control were searched; otherwise bins that were not hit are open.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MACHINE_GROUPS = (
     "word read",
     "schedule slot",
 )
-#: Open bins that a record lists.
+#: The maximum number of open bins that a record lists.
 _LISTED = 1000
-#: Words of one view, and slots of one schedule, that have bins.
+#: Views with more words, and schedules with more slots, have no bins.
 _MOST_WORDS = 1 << 16
 _Bools = NDArray[np.bool_]
 _Seen = Mapping[View, Observed]
 
 
 def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, check: bool = True) -> Coverage:
-    """Return how ``sequences`` cover the control of ``machine``. Raises ``ViolationError`` for a broken promise."""
+    """Return the coverage of ``machine``'s control by ``sequences``. Raises ``ViolationError`` for broken promises."""
     bins = _Bins(machine)
     for seen in observe(machine, bins.views, sequences, check=check):
         bins.count(seen)
@@ -50,7 +50,7 @@ def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, che
 
 
 class _Bins:
-    """The probes so far: an array of flags for each object that has bins."""
+    """The bins that were hit so far: an array of flags for each object that has bins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -70,7 +70,7 @@ class _Bins:
         indices = [view.index.value for _, view, _ in self.accesses if view.index is not None]
         conditions = [c.enable for c in machine.connections if c.enable is not None]
         self.views = list(dict.fromkeys([*self.registers, *conditions, *self.resets, *indices]))
-        #: Bits that were 0, and 1, of each element of each register.
+        #: For each register, masks of the bits of each element that were 0, and that were 1.
         self.bits: dict[View, tuple[Any, Any]] = {
             view: (np.zeros(view.size, dtype=object), np.zeros(view.size, dtype=object)) for view in self.registers
         }
@@ -81,7 +81,7 @@ class _Bins:
         self.words = [np.zeros(_words(machine, view), dtype=np.bool_) for _, view, _ in self.accesses]
 
     def count(self, seen: _Seen) -> None:
-        """Take in what a part of the sequences showed."""
+        """Count the observations of a part of the sequences."""
         for view, (zeros, ones) in self.bits.items():
             values, known = seen[view]
             zeros |= np.bitwise_or.reduce(np.where(known, ~values, 0), axis=0).astype(object)
@@ -110,7 +110,7 @@ class _Bins:
         return control.codes(columns), known
 
     def used(self, connection: Connection, field: str, seen: _Seen) -> _Bools:
-        """Return where a view of a connection has an effect."""
+        """Return the cycles in which a view of a connection has an effect."""
         any_view = next(iter(seen.values()))
         used = np.ones(len(any_view.values), dtype=np.bool_)
         if connection.enable is not None:
@@ -125,7 +125,7 @@ class _Bins:
         return used
 
     def coverage(self, longest: int, cycles: int) -> Coverage:
-        """All bins, hit or not."""
+        """Return the coverage with all bins."""
         reachable = None if self.control is None else reachable_states(self.machine, self.control)
         found: dict[str, list[tuple[str, bool, bool]]] = {name: [] for name in MACHINE_GROUPS}
         for group, text, hit, never in self.all(longest, reachable):
@@ -157,10 +157,10 @@ class _Bins:
         )
 
     def all(self, longest: int, reachable: _Bools | None) -> Iterator[tuple[str, str, bool, bool]]:
-        """Group, text, whether it was hit, and whether it is unreachable."""
+        """Yield the group and text of every bin, whether it was hit, and whether it is unreachable."""
         for view, (zeros, ones) in self.bits.items():
             for place, kind in enumerate(self.machine.signals[view.signal].types):
-                # A signal that is never written is a constant.
+                # Elements that are never written are constants, and have no bins.
                 for bit in range(kind.width if (view.signal, place) in self.written else 0):
                     for value, seen in enumerate((zeros, ones)):
                         text = f"bit {bit} of {view.signal}[{place}] is {value}"
@@ -194,7 +194,7 @@ class _Bins:
 
 
 def _accesses(machine: Machine) -> Iterator[tuple[Connection, View, str]]:
-    """Every view with an index, which of the views of its connection it is."""
+    """Yield every view with an index, with its connection and the name of its field there."""
     for connection in machine.connections:
         for field in ("source", "target", "alternative"):
             view = getattr(connection, field)

@@ -1,4 +1,4 @@
-"""Values of views of a machine before every edge of some sequences, by the golden model."""
+"""Observe the values of views of a machine before every edge of some sequences, on the golden model."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from dais_verif.stimulus.machines import InputSequence, raw_rows
 
 __all__ = ["Observed", "observe"]
 
-#: Values that are held at one time.
+#: The maximum number of values in memory at one time.
 _MOST_AT_ONCE = 1 << 24
 _PREFIX = "observed "
 
 
 class Observed(NamedTuple):
-    """Raw ``values`` (cycles of some sequences, elements), and which of them are ``known``."""
+    """Raw ``values`` (cycles of some sequences, elements), and whether each is ``known``."""
 
     values: IntArray
     known: NDArray[np.bool_]
 
     @property
     def bit(self) -> NDArray[np.bool_]:
-        """Where a condition is known to be 1."""
+        """True in cycles in which a condition is known to be 1."""
         return np.asarray(self.known[:, 0] & (self.values[:, 0] == 1), dtype=np.bool_)
 
     @property
     def clear(self) -> NDArray[np.bool_]:
-        """Where a condition is known to be 0."""
+        """True in cycles in which a condition is known to be 0."""
         return np.asarray(self.known[:, 0] & (self.values[:, 0] == 0), dtype=np.bool_)
 
 
 def observe(
     machine: Machine, views: Sequence[View], sequences: Sequence[InputSequence], *, check: bool
 ) -> Iterator[Mapping[View, Observed]]:
-    """Yield what ``views``, which have no index, are, for a part of the sequences at a time.
+    """Yield the values of ``views``, which must not have an index, for one part of the sequences at a time.
 
     Raises ``ViolationError`` for a broken promise if ``check``.
     """
@@ -65,7 +65,7 @@ def observe(
 
 
 def _probed(machine: Machine, views: Sequence[View]) -> Machine:
-    """Return the machine with nothing but ``views`` as outputs."""
+    """Return the machine with only ``views`` as outputs."""
     signals = {s.name: replace(s, role=Role.INTERNAL) if s.role is Role.OUTPUT else s for s in machine.signals.values()}
     machine = replace(machine, signals=signals)
     connections = list(machine.connections)
@@ -102,7 +102,7 @@ def _fast(
 
 
 def _exact(machine: Machine, views: Sequence[View], sequence: InputSequence, check: bool) -> dict[View, Observed]:
-    """Return the same by the oracle, of one sequence."""
+    """Return the observations of one sequence by the oracle, the slow exact model."""
     rows: dict[View, list[list[int | None]]] = {view: [] for view in views}
     for cycle in trace_machine(machine, sequence.rows, check=check, cycles=sequence.cycles):
         for view, kept in rows.items():

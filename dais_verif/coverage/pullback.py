@@ -1,8 +1,8 @@
-"""Wished values pulled back through the cone to the inputs: each op is asked what its operands should be.
+"""Pull wished values back through the fan-in cone to the inputs: each op suggests values of its operands.
 
-A guess, not a solution: other operands are taken to stay as they are, and where readers wish for different values of
-one op, those win by which most is gained. So every vector that comes of it is tried, and pulled further from where it
-got to.
+The result is a guess, not a solution: other operands are assumed to keep their values, and if the readers of an op wish
+for different values, the direction with the larger gain is taken. Therefore every vector is tried, and values are
+pulled back again from the point that it reached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Ground", "Pulled", "pull"]
 
 
 class Ground(NamedTuple):
-    """The basis of pulling. ``intervals``: the possible values of each op."""
+    """The program through which values are pulled. ``intervals``: the possible values of each op."""
 
     program: Program
     ports: Ports
@@ -30,7 +30,7 @@ class Ground(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """The bits of every port element; how many ops were asked for them."""
+    """The bits of every port element, and the number of ops that were visited."""
 
     inputs: list[int]
     asked: int
@@ -45,12 +45,12 @@ def pull(
     *,
     steps: int = 500,
 ) -> Pulled:
-    """Return ``inputs``, changed so that ``wished`` may come true.
+    """Return ``inputs`` with changes that may make ``wished`` come true.
 
-    ``now``: the raw values of all ops on ``inputs``. ``steps``: ops that are asked at most.
+    ``now``: the raw values of all ops on ``inputs``. ``steps``: the maximum number of ops that are visited.
     """
     bits, left = list(inputs), steps
-    #: For every op that is to change: the values, and what each is worth.
+    #: For every op that should change: the wished values, and the gain of each.
     wanted: dict[int, list[tuple[int, float]]] = {}
     waiting: list[int] = []
 
@@ -68,7 +68,7 @@ def pull(
         wish(*one, 1.0)
     while waiting and left:
         left -= 1
-        index = -heapq.heappop(waiting)  # the last op first: then all that read an op have spoken
+        index = -heapq.heappop(waiting)  # the last op first, so that all readers of an op were visited before it
         op = ground.program.ops[index]
         raw, slope = _decided(wanted[index], now[index], rng)
         if op.code == INPUT:
@@ -80,7 +80,7 @@ def pull(
 
 
 def _decided(wanted: list[tuple[int, float]], now: int, rng: random.Random) -> tuple[int, float]:
-    """One of the values: up or down, as most is to be gained by it, or sometimes any."""
+    """Return one of the wished values: in the direction with the larger gain, or sometimes any."""
     if len(wanted) == 1:
         return wanted[0]
     up = sum(slope if raw > now else -slope for raw, slope in wanted) > 0
@@ -109,7 +109,7 @@ def _give(ground: Ground, op: Op, raw: int, bits: list[int]) -> None:
     bits[op.id0] = bits[op.id0] & ~(mask << low) | (raw & mask) << low
 
 
-# ------------------------------------------------------------------ one rule an opcode: what its operands should be
+# ------------------------------------------------------------------ one rule per opcode: suggested operand values
 
 Pairs = list[tuple[int, int]]
 Now = Sequence[int]
@@ -121,7 +121,7 @@ def _moved(raw: int, by: int) -> int:
 
 
 def _add(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
-    """As much as it can from one operand, the rest from the other."""
+    """Get as much of the change as possible from one operand, and the rest from the other."""
     sign = -1 if op.code == Code.SUB else 1
     terms = [(op.id0, program.ops[op.id0].type.f, 1), (op.id1, program.ops[op.id1].type.f - op.data, sign)]
     f = max(op.type.f, terms[0][1], terms[1][1])
@@ -134,7 +134,7 @@ def _add(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known
     for number in (first, 1 - first):
         index, f_i, s = terms[number]
         rest = total - parts[1 - number]
-        if rng.random() < 0.2 and number == first:  # a part of the way, so that both may do something
+        if rng.random() < 0.2 and number == first:  # only half of it, so that both operands change
             rest = (rest + parts[number]) // 2
         x = known[index]
         wanted = min(max(_moved(s * rest, f_i - f), x.lo), x.hi)
@@ -159,7 +159,7 @@ def _shift(program: Program, op: Op, raw: int, now: Now, rng: random.Random, kno
 
 
 def _terms(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known: Known) -> Pairs:
-    """As much as it can from one operand, then from up to three others."""
+    """Get as much of the change as possible from one operand, then from up to three others."""
     points = [-term.shift + (program.ops[term.op].type.f if term.op >= 0 else 0) for term in op.terms]
     f = max(op.type.f, *points)
     weights: dict[int, int] = {}
@@ -172,7 +172,7 @@ def _terms(program: Program, op: Op, raw: int, now: Now, rng: random.Random, kno
     moving = [index for index, weight in weights.items() if weight]
     found: Pairs = []
     for index in rng.sample(moving, min(len(moving), 4)):
-        some = missing // 2 if not found and rng.random() < 0.2 else missing  # a part, so that others do something
+        some = missing // 2 if not found and rng.random() < 0.2 else missing  # only half, so that others change too
         wanted = min(max(now[index] + some // weights[index], known[index].lo), known[index].hi)
         missing -= weights[index] * (wanted - now[index])
         found.append((index, wanted))
@@ -190,7 +190,7 @@ def _through(
     rng: random.Random,
     known: Known,
 ) -> Pairs:
-    """Return an operand of which quantisation makes ``raw``: as it is, or so many turns further."""
+    """Return a value of the operand that is quantised to ``raw``, without wrapping or after some wraps."""
     f, kind, x = program.ops[operand].type.f - shift, op.type, known[operand]
     drop = f - kind.f
     below = rng.choice((0, now[operand] & (1 << drop) - 1, rng.getrandbits(drop))) if drop > 0 else 0
@@ -277,7 +277,7 @@ def _bit_binary(program: Program, op: Op, raw: int, now: Now, rng: random.Random
     other = values[1 - one]
     if fields.operation == 2:
         values[one] = wanted ^ other
-    elif fields.operation == 0:  # ones where they are wanted; where not, a zero in one of them
+    elif fields.operation == 0:  # ones where they are wished for; elsewhere a zero in one of both
         values[one], values[1 - one] = wanted | values[one] & ~other, other | wanted
     else:
         values[one], values[1 - one] = wanted & (values[one] | ~other), other & wanted
@@ -287,7 +287,7 @@ def _bit_binary(program: Program, op: Op, raw: int, now: Now, rng: random.Random
 
 _Rule = Callable[[Program, Op, int, Now, random.Random, Known], Pairs]
 
-#: For every opcode but -1, where pulling ends.
+#: The rules of all opcodes except input ops, where pulling ends.
 _RULES: dict[int, _Rule] = {
     Code.ADD: _add,
     Code.SUB: _add,

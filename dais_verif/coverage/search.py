@@ -1,4 +1,4 @@
-"""A count under way: what is hit, what is shown to be unreachable, and the vectors that were found for the rest."""
+"""The state of a search: bins that are hit, bins that are unreachable, and the vectors found for the rest."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class How(IntEnum):
 
 
 class Search:
-    """Bins of one program, and what has become of them. ``check``: vectors that break promises are not taken.
+    """The bins of a program and their state. ``check``: vectors that break promises are rejected.
 
-    ``declared``: nor those with inputs outside the intervals that the program's source declares.
+    ``declared``: vectors with inputs outside the intervals that the program's source declares are rejected, too.
     """
 
     def __init__(self, bins: Bins, *, check: bool, declared: bool, jobs: int = 1) -> None:
@@ -45,7 +45,7 @@ class Search:
         self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
         self._found: list[Batch] = []
         self.vectors = 0
-        #: Parts of the search that a limit skipped, in words.
+        #: The parts of the search that were skipped because of a limit, as text.
         self.limits: list[str] = []
 
     def count(self, vectors: Vectors) -> None:
@@ -55,12 +55,12 @@ class Search:
         self.vectors += vectors.rows
 
     def exclude_by_ranges(self) -> None:
-        """Bins that intervals show to be unreachable."""
+        """Mark the bins that range analysis shows to be unreachable."""
         impossible = by_ranges(self.bins, self.analysis)
         self.exclude(np.flatnonzero(self.bins.never(impossible)), How.RANGES)
 
     def exclude(self, bins: NDArray[np.intp], how: How) -> None:
-        """``bins`` were shown to be unreachable."""
+        """Mark ``bins`` as unreachable. Raises ``AssertionError`` if one of them is hit."""
         hit = bins[self.bins.hit(self.seen)[bins]]
         if len(hit):
             raise AssertionError(f"{self.bins.text(int(hit[0]))}: hit, and unreachable by {how.name.lower()}")
@@ -77,7 +77,7 @@ class Search:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """The ranges of all ops."""
+        """The range analysis of all ops."""
         return sharp_ranges(self.bins.program, declared=self.declared)
 
     @cached_property
@@ -87,7 +87,7 @@ class Search:
 
     @property
     def found(self) -> Batch:
-        """The vectors that were taken, in that order."""
+        """The vectors that were accepted, in order."""
         return Batch.concatenate(self._found) if self._found else self._no_vector
 
     @property
@@ -95,7 +95,7 @@ class Search:
         return Batch.of(np.zeros((0, self.bins.program.n_in)), self.bins.program.n_in)
 
     def offer(self, batch: Batch) -> None:
-        """Take those vectors of ``batch`` that hit bins that are open, as few as halving finds."""
+        """Accept vectors of ``batch`` that hit open bins; repeated halving finds a small set of them."""
         wanted = self.open()
         if not batch.rows or not len(wanted):
             return
@@ -119,7 +119,7 @@ class Search:
                     return
 
     def see(self, batch: Batch, seen: ProbeBytes) -> None:
-        """Set in ``seen`` what ``batch`` shows, whatever it breaks."""
+        """Set the places of ``seen`` that ``batch`` reaches, even if it breaks promises."""
         count_batch(self.bins, self.probes, batch, seen, jobs=self._jobs)
 
     def _allowed(self, vector: Batch) -> bool:

@@ -1,6 +1,6 @@
-"""Goals for an SMT solver, down to the inputs: it returns a vector that reaches one, or shows that there is none.
+"""Translate goals for an SMT solver, which returns a vector that reaches a goal, or shows that there is none.
 
-It uses the prover's op semantics: for bins this is a third opinion, besides golden model and range analysis.
+It uses the prover's op semantics, so it is a third opinion on bins, besides the golden model and range analysis.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["GoalSolver"]
 
 @dataclass
 class GoalSolver:
-    """Answers goals about ``program``. ``declared``: inputs keep to the intervals that its source declares.
+    """Decides goals in ``program``. ``declared``: inputs stay within the intervals that its source declares.
 
-    A vector that is found may break promises.
+    The vectors that it returns may break promises.
     """
 
     program: Program
@@ -35,7 +35,7 @@ class GoalSolver:
 
     @one_at_a_time
     def solve(self, goal: Goal, seconds: float) -> list[int] | bool | None:
-        """Return the bits of each port element for a vector that reaches ``goal``; False if none; None: undecided."""
+        """Return the port elements' bits of a vector that reaches ``goal``; False: there is none; None: undecided."""
         self._reach(goal)
         wanted = _CONDITIONS[goal.kind](self, self.program.ops[goal.op], goal)
         answer = satisfy([wanted, *self._bounds()], seconds)
@@ -48,7 +48,7 @@ class GoalSolver:
         return ports_of(self.program)
 
     def _reach(self, goal: Goal) -> None:
-        """Compute the values of all ops that the goal depends on."""
+        """Compute the terms of all ops that the goal depends on."""
         ports = self._ports
         for index in self._new([goal.op]):
             op = self.program.ops[index]
@@ -71,7 +71,7 @@ class GoalSolver:
         return sorted(found)
 
     def _bounds(self) -> list[Term]:
-        """Return terms that hold where inputs lie in the ranges that their source declares."""
+        """Return the conditions that inputs lie within the intervals that their source declares."""
         if not self.declared or not self.program.intervals:
             return []
         found = []
@@ -90,19 +90,19 @@ class GoalSolver:
         return as_type(kind, self._values[index], FixedType(1, width - 1 - kind.f, kind.f))
 
     def exact(self, index: int, negate: bool) -> Term:
-        """± the raw value of an op, one bit wider than its type and signed."""
+        """Return ± the raw value of an op, signed and two bits wider than its type."""
         kind = self.program.ops[index].type
         value = self._wide(index, kind.width + 2)
         return neg(value) if negate else value
 
     def value(self, goal: Goal) -> Term:
-        """Return the bits of the op's value, or of the output that is minus it."""
+        """Return the bits of the op's value, or of minus its value if the goal is negated."""
         return interpret_output(self.program.ops[goal.op].type, self._values[goal.op], goal.negated)
 
-    # ---------------------------------------------------------------- what is quantised
+    # ---------------------------------------------------------------- quantised values
 
     def chosen(self, op: Op, about: Callable[[int, bool, int], Term]) -> Term:
-        """``about`` (operand, negated, shift) of what ``op`` quantises: of the arm that is chosen, if it is a mux."""
+        """Return ``about`` (operand, negated, shift) for the value that ``op`` quantises: of a mux, the chosen arm."""
         if op.code not in MUXES:
             return about(op.id0, op.spec.negate, op.data if op.code == Code.SHIFT else 0)
         first, second = about(op.id0, False, 0), about(op.id1, op.spec.negate, high_int32(op.data))
@@ -117,7 +117,7 @@ class GoalSolver:
         return as_type(_shifted(self.program.ops[operand].type, shift), self._values[operand], op.type, negated=negate)
 
     def wraps(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """Return the condition that quantisation to the type of ``op`` changes ± an operand at its top."""
+        """Return the condition that quantisation to the type of ``op`` wraps ± an operand."""
         kind = _shifted(self.program.ops[operand].type, shift)
         whole = FixedType(1, max(kind.i, op.type.i) + 3, op.type.f)
         floored = as_type(kind, self._values[operand], whole, negated=negate)
@@ -126,7 +126,7 @@ class GoalSolver:
         return band(changed, bnot(top_bit(self.exact(operand, negate)))) if op.code in RELUS else changed
 
     def loses(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """Return the same at its bottom; negation changes nothing about which low bits are all 0."""
+        """Return the condition that quantisation truncates ± an operand; negation keeps low bits of 0."""
         kind = self.program.ops[operand].type
         drop = min(kind.f - shift - op.type.f, kind.width)
         if drop <= 0:

@@ -1,6 +1,7 @@
-"""Places that no input can ever set, shown by range analysis: bits that are constant, values that are never negative.
+"""Find places that no input can set by range analysis: constant bits, values that are never negative, and so on.
 
-Sound for unchecked runs too, as the ranges are. What ranges leave open may still be unreachable: see ``settle``.
+This is sound for unchecked runs too, since the ranges are. Places that ranges leave open may still be unreachable: see
+``enumerate_cones`` and ``solve``.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def by_ranges(bins: Bins, found: Analysis) -> Mask:
 
 def _value(x: Interval, width: int, impossible: Mask) -> None:
     differs = x.lo ^ x.hi
-    # From here on all values of the interval have the same bits; below their zeros they have none.
+    # Bits from here on are the same for all values of the interval; bits below their trailing zeros are 0.
     above = width if differs < 0 else differs.bit_length()
     for bit in range(width):
         if bit < x.zeros or bit >= above:
@@ -72,7 +73,7 @@ def _beyond_the_value(found: Analysis, op: Op, impossible: Mask) -> None:
 
 
 def _changes(exact: list[Interval], kind: FixedType, impossible: Mask) -> None:
-    """``exact``: the result is in one of them."""
+    """Set the impossible wraps and truncations. ``exact``: intervals, one of which contains the exact result."""
     for place, possible in enumerate(_wraps(exact, kind), WRAPPED):
         impossible[place] = not possible
     for place, possible in enumerate(_loses(exact, kind), LOST):
@@ -80,7 +81,7 @@ def _changes(exact: list[Interval], kind: FixedType, impossible: Mask) -> None:
 
 
 def _wraps(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Return if a negative result can wrap, if any other can, and if a result can stay unchanged."""
+    """Return whether a negative result can wrap, whether another can, and whether a result can stay unchanged."""
     floored = [(_to_grid(x.lo, x.f - kind.f), _to_grid(x.hi, x.f - kind.f)) for x in exact]
     return (
         any(lo < kind.raw_min for lo, _ in floored),
@@ -94,7 +95,7 @@ def _to_grid(raw: int, drop: int) -> int:
 
 
 def _loses(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Return if a negative result can be truncated, if any other can, and if a result can be on the grid."""
+    """Return whether a negative result can be truncated, whether another can, and whether one can be on the grid."""
     negative = other = whole = False
     for x in exact:
         drop = x.f - kind.f
