@@ -1,1 +1,1 @@
-"""Benchmarks: run from the root of the repository, no part of the package."""
+"""Benchmarks, which are run from the root of the repository and are not a part of the package."""

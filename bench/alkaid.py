@@ -1,4 +1,4 @@
-"""alkaid's interpreter, the peer of today: it takes ALIR, which DAIS programs are converted to."""
+"""Run programs in alkaid's interpreter; it takes ALIR, to which DAIS programs are converted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ __all__ = ["interpreter"]
 
 
 def interpreter(program: Program) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """What runs ``program`` in alkaid's C++ interpreter, on one thread: inputs (rows, n_in) to outputs (rows, n_out).
+    """Return a function that runs ``program`` in alkaid's C++ interpreter on one thread.
 
-    The bytecode is made here, once. Raises what alkaid raises if the program is beyond it.
+    It takes inputs (rows, n_in) and returns outputs (rows, n_out). The bytecode is made only once, here. Raises
+    alkaid's exception if alkaid cannot run the program.
     """
     from alkaid._binary import alir_interp_run
     from alkaid.types import CombLogic

@@ -15,19 +15,19 @@ __all__ = ["big_machine"]
 
 _BIT = FixedType(0, 1, 0)
 _ACTIVATION = FixedType(0, 4, 4)
-#: Elements of the input, words of a memory and elements of a word, at most.
+#: At most: elements of the input, words of a memory, elements of a word.
 _INPUTS, _WORDS, _WORD = 64, 32, 4
-#: Layers, at most; elements of a register, at most; and of which layers what they give is kept in a memory as well.
+#: Layers, at most; elements of a register, at most; and every how many layers a memory stores the results of one.
 _LAYERS, _TOGETHER, _KEPT = 8, 32, 3
-#: Ops of a neuron that has one operand: its input, bias and ReLU.
+#: Ops of a neuron with one operand: its input, bias and ReLU.
 _LEAST = 3
 
 
 def big_machine(ops: int, registers: int, seed: int = 0) -> Machine:
-    """A valid machine of about so many ops in its blocks, and of just so many elements of registers, 40 at least.
+    """Return a valid machine with about ``ops`` ops in its blocks and ``registers`` register elements, at least 40.
 
-    Every register has an initial value, no promise can be broken and no index leaves its memory. There are ``rst``,
-    ``en`` and data ``x`` going in; every rank holds what it has while ``en`` is 0, and one register in two is reset.
+    Every register has an initial value, no promise can be broken and no index leaves its memory. The inputs are
+    ``rst``, ``en`` and data ``x``; every rank holds its values while ``en`` is 0, and half of the registers are reset.
     """
     return _Builder(ops, registers, seed).machine()
 
@@ -58,7 +58,7 @@ class _Builder:
         return machine
 
     def control(self) -> None:
-        """A counter of words, and a bit that goes along with the data."""
+        """Add a counter of words, and a valid bit that is delayed like the data."""
         kind = FixedType(0, self.words.bit_length() - 1, 0)
         self.register("count", (kind,), reset=True)
         writer = Writer(0)
@@ -66,14 +66,14 @@ class _Builder:
         self.block("control", [View("count", 0, 1)], writer, [writer.quantised(Code.QUANT, more.op, kind)], 1)
         self.connections.append(Connection(View("INTERNAL_control_outp", 0, 1), View("count", 0, 1), View("en", 0, 1)))
         self.register("valid", (_BIT,) * self.layers, reset=True, role=Role.OUTPUT)
-        # By way of a wire: alkaid takes no two writes of one register that lie side by side.
+        # Through a wire, since alkaid does not accept two writes to adjacent elements of one register.
         self.signals["next"] = Signal("next", (_BIT,) * self.layers)
         self.connections.append(Connection(View("en", 0, 1), View("next", 0, 1)))
         self.connections.append(Connection(View("valid", 0, self.layers - 1), View("next", 1, self.layers)))
         self.connections.append(Connection(View("next", 0, self.layers), View("valid", 0, self.layers)))
 
     def layer(self, number: int, width: int, given: list[View]) -> list[View]:
-        """A rank of ``width`` elements, each a neuron of what is ``given``, some added to what they were."""
+        """Add a rank of ``width`` elements, each a neuron over the elements ``given``; some are accumulators."""
         writer, name = Writer(self.random.getrandbits(32)), f"layer{number}"
         kinds = [self.signals[view.signal].types[view.start] for view in given]
         values = [writer.quantised(-1, place, kind) for place, kind in enumerate(kinds)]
@@ -103,7 +103,7 @@ class _Builder:
         return places
 
     def memory(self, number: int, places: list[View]) -> None:
-        """A memory of what a rank gave some cycles ago, in place of its first elements."""
+        """Replace the first elements of a rank by a memory of their values some cycles ago."""
         name, word = f"m{number}", _WORD
         self.register(name, (_ACTIVATION,) * (self.words * word), reset=False)
         late = f"late{number}"
@@ -134,7 +134,7 @@ class _Builder:
         self.connect(given, block.inputs)
 
     def connect(self, given: list[View], wire: str) -> None:
-        """Elements into a wire; those that lie side by side together, as a file says all types with every use."""
+        """Connect elements to a wire, adjacent ones together, since a file states all types at each use of a signal."""
         first = 0
         for place, view in enumerate(given, 1):
             follows = place < len(given) and given[place].signal == view.signal and given[place].start == view.stop
@@ -145,9 +145,9 @@ class _Builder:
 
 
 def _neuron(writer: Writer, values: list[Value], ops: int) -> Value:
-    """A neuron of so many ops, of which the last is a ReLU; one in eight is the larger of two sums or a product."""
+    """Return a neuron of ``ops`` ops that ends in a ReLU; one in eight has a maximum of two sums or a product."""
     fan_in, kind = max(1, ops - 1), writer.random.random()
-    if kind < 0.1 and fan_in > 4:  # max(a, b): a difference, a choice
+    if kind < 0.1 and fan_in > 4:  # max(a, b): a difference and a mux
         a, b = (writer.tree(writer.random.choices(values, k=count)) for count in _split(fan_in - 1, 2))
         less = writer.added(a, b, 1)
         f = max(a.f, b.f)
@@ -164,12 +164,12 @@ def _neuron(writer: Writer, values: list[Value], ops: int) -> Value:
 
 
 def _accumulated(writer: Writer, value: Value, before: Value) -> Value:
-    """``value`` and what the register holds, cut to its type."""
+    """Return the sum of ``value`` and the register's value, quantised to the register's type."""
     return writer.quantised(Code.QUANT, writer.added(value, before).op, _ACTIVATION)
 
 
 def _sizes(rng: random.Random, total: int) -> list[int]:
-    """The elements of each of some registers, ``total`` in all."""
+    """Return random numbers of elements of registers, ``total`` in all."""
     found: list[int] = []
     while total:
         found.append(min(total, rng.choice((1, 1, 4, 16, _TOGETHER))))
@@ -178,5 +178,5 @@ def _sizes(rng: random.Random, total: int) -> list[int]:
 
 
 def _split(total: int, parts: int) -> list[int]:
-    """``total`` in ``parts`` nearly equal ones."""
+    """Return ``total`` divided into ``parts`` nearly equal numbers."""
     return [(total + part) // parts for part in range(parts)]

@@ -1,9 +1,9 @@
-"""Programs and machines of the corpus as bitstreams: built, read back, simulated and proved; `make bench-bitstream`.
+"""Build programs and machines of the corpus as bitstreams, then simulate and prove these; `make bench-bitstream`.
 
-Each is built for one device bare, bare as a pipeline, and behind a UART. What fits and has pins is then verified from
-the bitstream and its pins alone: bare ones in both simulators and by proof, those behind a UART as a board in
-simulation and, of programs, by proof. A row is kept as soon as it is known, and a run goes on where the one before was.
-It fails if a bitstream is wrong, or if what was built could not be judged.
+Each is built for one device without a wrapper, as a pipeline without a wrapper, and behind a UART. If the device has
+enough cells and pins, the design is verified from its bitstream and pins alone: without a wrapper, in both simulators
+and by proof; behind a UART, as a simulated board and, for programs, by proof. Each row is written when it is known, and
+a run continues where the previous one stopped. The run fails if a bitstream is wrong or cannot be judged.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["FORMS", "main", "row_of", "table"]
 DEVICE = "ice40-hx8k-ct256"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _STAGES = 4
-#: Of a machine behind a UART, in a vector.
+#: Clock cycles per vector of a machine behind a UART.
 _CYCLES = 8
 _PINS = ["--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid"]
 _PORTS = ["--reset", "--enable", "--valid"]
 
 
-#: Every vector in Icarus, too; a machine has all of its cycles there anyway.
+#: The option that runs every vector in Icarus, too, which a machine does anyway.
 _ALL: dict[bool, list[str]] = {False: ["--icarus-vectors", "all"], True: []}
 
 
 class Form(NamedTuple):
-    """How a program is built, and what names the pins of a clocked one."""
+    """The options that build a form of a program, and those that name the pins of a clocked design."""
 
     build: tuple[str, ...]
     pins: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ FORMS = {
     "pipeline": Form(("--wrap", "none", "--stages", str(_STAGES), *_PORTS), tuple(_PINS)),
     "uart": Form(("--wrap", "uart", "--stages", str(_STAGES)), board=True),
 }
-#: Of machines, which have stages of their own.
+#: The forms of machines, which have their own stages.
 MACHINE_FORMS = {
     "bare": Form(("--wrap", "none")),
     "uart": Form(("--wrap", "uart", "--cycles", str(_CYCLES)), board=True),
@@ -56,7 +56,7 @@ MACHINE_FORMS = {
 
 
 def row_of(program: Path, form: str, device: str, timeout: float, vectors: int) -> dict[str, Any]:
-    """Build one, and judge it. ``timeout``: seconds for each step."""
+    """Build a program in a form and verify it; return its row. ``timeout``: seconds for each step."""
     asked = _forms(program)[form]
     row: dict[str, Any] = {"program": program_name(program), "form": form, "device": device}
     with tempfile.TemporaryDirectory() as name:
@@ -81,7 +81,7 @@ def row_of(program: Path, form: str, device: str, timeout: float, vectors: int) 
             target += f"&cycles={_CYCLES}" * _is_machine(program)
             steps = {"hil": ["hil", str(program), "--target", target, "--vectors", str(min(vectors, 200))]}
             if not _is_machine(program):
-                # The simulated board has its vectors in the step before.
+                # The simulated board has run its vectors in the step before.
                 steps["prove"] = ["prove", str(program), *bits, "--stages", str(_STAGES), "--no-cache", "--no-confirm"]
         for step, words in steps.items():
             said, seconds = _verb(words, timeout * 2)
@@ -99,7 +99,7 @@ def _forms(program: Path) -> dict[str, Form]:
 
 
 def _verb(words: Sequence[str], timeout: float) -> tuple[dict[str, Any], float]:
-    """What a verb prints as JSON, and the seconds of CPU and waiting that it took."""
+    """Return the JSON that a command prints, and the seconds of wall time that it took."""
     begun = time.monotonic()
     command = [sys.executable, "-m", "dais_verif", *words, "--json"]
     try:
@@ -111,12 +111,12 @@ def _verb(words: Sequence[str], timeout: float) -> tuple[dict[str, Any], float]:
 
 
 def program_name(path: Path) -> str:
-    """Return what a row calls the program."""
+    """Return the name of a program in its row."""
     return path.parent.name if path.name.startswith(("prog", "fsm")) else path.stem
 
 
 def programs() -> Iterator[Path]:
-    """The small examples, then the corpus, small files first."""
+    """Yield the small examples, then the corpus, small files first."""
     yield from (EXAMPLES / name for name in ("quantised_mac.bin", "lookup_square.bin"))
     found = [CORPUS / folder.name / "prog.v1.bin" for folder in CORPUS.glob("p*")]
     machines = (CORPUS.parent / "fsm").glob("*/fsm.json.gz")
@@ -142,7 +142,7 @@ def _told(step: dict[str, Any] | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do all that is not done yet; 1 if a bitstream that was built did not pass."""
+    """Make all rows that are not there yet; return 1 if a bitstream that was built did not pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--device", default=DEVICE)

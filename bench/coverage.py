@@ -1,4 +1,4 @@
-"""``python -m bench.coverage``: what counting coverage costs beside a run of ``sim``, and what it finds."""
+"""``python -m bench.coverage``: the cost of counting coverage relative to ``sim``, and the coverage that is found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COUNTED = Effort(seconds=0.0, rounds=0, evaluations=0)
 
 
 class Cost(NamedTuple):
-    """Seconds: of ``sim`` as a whole process, its design built before; of counting the same vectors."""
+    """Seconds of ``sim`` as a whole process, with its design already built, and of counting the same vectors."""
 
     name: str
     ops: int
@@ -41,17 +41,17 @@ class Cost(NamedTuple):
 
     @property
     def percent(self) -> list[float]:
-        """Of each round, counting over ``sim``."""
+        """Return the time of counting relative to ``sim``, in percent, for each round."""
         return [100 * c / s for c, s in zip(self.counting, self.sim, strict=True)]
 
 
 def cost(path: Path, vectors: int, rounds: int) -> Cost:
-    """``sim`` and counting, in turns."""
+    """Measure ``sim`` and counting alternately."""
     program = load(path)
     found = Cost(path.parent.name, program.n_ops, [], [])
     for number in range(rounds + 1):
         sim, counting = _sim(path, vectors), _counting(program, vectors)
-        if number:  # the first builds the design, and warms up
+        if number:  # the first round builds the design and is a warm-up
             found.sim.append(sim)
             found.counting.append(counting)
     return found
@@ -81,7 +81,7 @@ def _counting(program: Program, vectors: int) -> float:
 
 
 def found_rows(paths: Sequence[Path], vectors: int, seconds: float) -> Iterator[list[Any]]:
-    """Of every program: percent of random vectors alone; with what ranges exclude; with everything."""
+    """Yield a row per program: percent with random vectors only, with bins that ranges exclude, and with everything."""
     for path in paths:
         program = load(path)
         given = Generated([program], vectors, 0)
@@ -105,7 +105,7 @@ def found_rows(paths: Sequence[Path], vectors: int, seconds: float) -> Iterator[
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Markdown; the first column is text."""
+    """Return a table as Markdown; the first column is text."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "".join(f"| {' | '.join(map(str, row))} |\n" for row in (head, rule, *rows))
 
@@ -119,7 +119,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 @click.option("--quick", is_flag=True, help="Few vectors, one round, one program: shows that all works.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables to this file, too.")
 def main(vectors: int, rounds: int, timeout: float, quick: bool, output: Path | None) -> None:
-    """Measure what counting costs beside sim, in turns, and what coverage finds of real programs."""
+    """Measure the cost of counting coverage relative to sim, and the coverage of real programs."""
     if quick:
         vectors, rounds, timeout = 1000, 1, 0.1
     paths = sorted(CORPUS.glob("*/prog.v1.bin"))

@@ -1,9 +1,9 @@
-"""DatapathBench: products and sums as a circuit generator builds them, against what they mean.
+"""DatapathBench: prove products and sums that a circuit generator has built equal to their meaning as words.
 
     python -m bench.datapath build/DatapathBench
 
-For every SMT-LIB file of https://github.com/cowardsa/DatapathBench (MIT) below a folder: do the sums of the circuit's
-gates prove it, and does bitwuzla, and in how many CPU seconds. Exit code 1: fewer are proved than are asked for.
+For every SMT-LIB file of https://github.com/cowardsa/DatapathBench (MIT) below a folder, it prints whether our algebra
+and bitwuzla prove it, and the CPU seconds of both. Exit code 1: fewer files are proved than required.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dais_verif.prover.terms import Term
 
 __all__ = ["main"]
 
-#: How many of the 44 files are to be proved, in so many CPU seconds each.
+#: The number of the 44 files that must be proved, and the CPU seconds for each.
 _WANTED, _SECONDS = 36, 10.0
 
 _DECLARED = re.compile(r"\(declare-const (\S+) \(_ BitVec (\d+)\)\)")
@@ -34,14 +34,14 @@ _DEFINED = re.compile(r"\s*(?:\(assert )?\(let \(\((\S+) (.*)\)\)$")
 
 
 class Question(NamedTuple):
-    """Variables, and what is to be equal: words and the circuits that compute them."""
+    """Variables, and the pairs to be proved equal: words and the circuits that compute them."""
 
     variables: list[Term]
     pairs: list[tuple[Term, Term]]
 
 
 def read(text: str) -> Question:
-    """Return what a file of the benchmark asks; it has a definition a line."""
+    """Return the question of a file of the benchmark, which has one definition per line."""
     variables = {name: T.var(int(width), name) for name, width in _DECLARED.findall(text)}
     known, pairs = dict(variables), list[tuple[Term, Term]]()
     with T.as_written():
@@ -53,13 +53,13 @@ def read(text: str) -> Question:
             if operator[0] == "distinct":
                 a, b = (_value(x, known) for x in operands)
                 pairs.append((a, b))
-            elif operator[0] != "or":  # of two that differ
+            elif operator[0] != "or":  # an ``or`` joins the pairs that differ
                 known[found[1]] = _applied(operator, [_value(x, known) for x in operands])
     return Question(list(variables.values()), pairs)
 
 
 def _parts(text: str) -> tuple[list[str], list[str]]:
-    """An operator with its numbers, and its operands."""
+    """Return an operator with its numbers, and its operands."""
     words = text.strip("()").replace(")", "").split()
     if words[0] != "_" and not text.startswith("(("):
         return words[:1], words[1:]
@@ -90,7 +90,7 @@ def _applied(operator: list[str], x: list[Term]) -> Term:
 
 
 def proved(question: Question) -> bool:
-    """Whether every circuit is proved to be its word."""
+    """Return whether every circuit is proved to be equal to its word."""
     graph = Aig()
     words = {x: [graph.input() for _ in range(x.width)] for x in question.variables}
     given = {x: number_of(word) for x, word in words.items()}

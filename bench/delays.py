@@ -1,7 +1,8 @@
-"""The delay model beside a placed and routed FPGA: single ops between registers, in yosys and nextpnr-ice40.
+"""Compare the delay model with a placed and routed FPGA: single ops between registers, in Yosys and nextpnr-ice40.
 
-``python -m bench.delays`` prints the tables of docs/pipelines.md: what the model of ``examples/ice40.toml`` says, and
-the longest path that nextpnr finds. With programs as arguments: the same for them in some numbers of stages.
+``python -m bench.delays`` prints the tables of docs/pipelines.md: the delay by the model of ``examples/ice40.toml``,
+and the longest path that nextpnr finds. With programs as arguments, it prints both for them, in several numbers of
+stages.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dais_verif.emitter.schedule import flow_of, least_depth
 from dais_verif.program import Program, load
 from dais_verif.program.ports import ports_of
 
-#: Placements, of which the median counts.
+#: Seeds of placements; the median of their delays counts.
 SEEDS = (1, 2, 3)
 MODEL = read_delay_model(Path(__file__).parents[1] / "examples" / "ice40.toml")
 
@@ -30,7 +31,7 @@ XOR = 2 << 56
 
 
 def ops(width: int, code: int, data: int = 0, kind: tuple[int, int, int] | None = None) -> Program:
-    """One op of ``code`` on two inputs of ``width`` bits, the sign of a third choosing where it is a mux."""
+    """Return one op of ``code`` on two inputs of ``width`` bits; the condition of a mux is the sign of a third one."""
     s: tuple[int, int, int] = (1, width - 1, 0)
     rows: list[Row] = [(-1, 0, -1, 0, s), (-1, 1, -1, 0, s), (-1, 2, -1, 0, (1, 0, 0))]
     unary = code in (2, -3, 4, 9)
@@ -39,13 +40,13 @@ def ops(width: int, code: int, data: int = 0, kind: tuple[int, int, int] | None 
 
 
 def levels(number: int) -> Program:
-    """``number`` levels of LUTs: whether any of so many bits is set."""
+    """Return ``number`` levels of LUTs: an OR-reduce of ``4**number`` bits."""
     rows: list[Row] = [(-1, 0, -1, 0, (0, 4**number, 0)), (9, 0, -1, 1, (0, 1, 0))]
     return Program.build(rows, [(1, 0, 0)], inp_shift=[0])
 
 
 def table(bits: int) -> Program:
-    """A lookup of eight bits at random."""
+    """Return a lookup of ``bits`` bits in a table of random bytes."""
     rng = random.Random(bits)
     rows: list[Row] = [(-1, 0, -1, 0, (0, bits, 0)), (8, 0, -1, 0, (0, 8, 0))]
     return Program.build(rows, [(1, 0, 0)], inp_shift=[0], tables=[[rng.randrange(256) for _ in range(1 << bits)]])
@@ -65,7 +66,7 @@ CASES: dict[str, Callable[[], Program]] = {
 
 
 def registered(program: Program, text: str, clock: str = "") -> str:
-    """Module ``model`` of ``text`` after a register that is fed bit by bit and before one that is kept unread."""
+    """Return ``text`` and a module ``top`` with ``model`` between a shift register and a register that is kept."""
     ports = ports_of(program)
     n, m = max(ports.input_bits, 1), max(ports.output_bits, 1)
     return (
@@ -82,7 +83,7 @@ endmodule
 
 
 def measured(text: str) -> float:
-    """The longest path from register to register of module ``top`` in ``text``, in ns: the median of the seeds."""
+    """Return the longest register-to-register path of module ``top`` in ``text``, in ns: the median of the seeds."""
     with tempfile.TemporaryDirectory() as folder:
         return sorted(_measured(text, Path(folder)))[len(SEEDS) // 2]
 
@@ -99,7 +100,7 @@ def _measured(text: str, folder: Path) -> list[float]:
 
 
 def run(command: list[str], folder: Path) -> str:
-    """What ``command`` prints."""
+    """Run ``command`` in ``folder`` and return its output; exit if it is missing or fails."""
     if shutil.which(command[0]) is None:
         sys.exit(f"no {command[0]} on PATH; Debian has it as package {command[0]}")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
@@ -109,7 +110,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def model_table() -> None:
-    """Single ops; what registers cost at both ends is taken off, found as what is left of the first case."""
+    """Print the delays of single ops, less that of the registers: the first case's measured delay minus its model's."""
     rows = []
     for name, make in CASES.items():
         program = make()
@@ -123,7 +124,7 @@ def model_table() -> None:
 
 
 def pipeline_table(path: Path) -> None:
-    """A whole program in some numbers of stages, registers included in what is measured."""
+    """Print the delays of a whole program in several numbers of stages; measured delays include the registers."""
     program = load(path)
     print(f"| stages | registers | bits | deepest stage, {MODEL.unit} | measured, ns | MHz |\n|{' ---: |' * 6}")
     for stages in (1, 2, 3, 5, 8):

@@ -1,14 +1,15 @@
-"""From nothing to the first outputs: ``python -m bench.first ours|peer PROGRAM VECTORS ENGINE`` prints their digest.
+"""Compute the first outputs in a new process: ``python -m bench.first ours|peer PROGRAM VECTORS ENGINE``.
 
-Each side imports what it needs and no more, and reads program and vectors (.npy, doubles) from files.
+It prints the digest of the outputs. Each side imports only what it needs, and reads program and vectors (.npy, doubles)
+from files.
 """
 
 import hashlib
 import sys
 
 
-def ours(program: str, vectors: str, engine: str):  # type: ignore[no-untyped-def]  # numpy is yet to be imported
-    """Load, compile, run."""
+def ours(program: str, vectors: str, engine: str):  # type: ignore[no-untyped-def]  # numpy is not imported yet
+    """Load, compile and run a program with our engine."""
     import numpy as np
 
     from dais_verif.golden import Golden
@@ -18,7 +19,7 @@ def ours(program: str, vectors: str, engine: str):  # type: ignore[no-untyped-de
 
 
 def peer(program: str, vectors: str, engine: str):  # type: ignore[no-untyped-def]
-    """Read, run."""
+    """Read a program and run it in da4ml's interpreter."""
     import numpy as np
     from da4ml._binary import dais_interp_run
 

@@ -1,4 +1,4 @@
-"""What is asked of the engine, and whether the measurements meet it.
+"""The goals of the engine, and whether the measurements meet them.
 
 A goal over several programs is met if the median of each meets it; the line shows the one that is nearest to failing.
 """
@@ -12,13 +12,13 @@ from bench.rounds import Spread, ratio
 
 __all__ = ["LARGE", "Line", "lines"]
 
-#: Programs of so many ops are large.
+#: Programs of this many ops or more are large.
 LARGE = 2000
 
 _SPEEDUP = {"avx512": 100.0, "avx2": 40.0}
 _SMALL_SPEEDUP, _COPY_SHARE, _TWO_THREADS = 40.0, 0.7, 1.7
 _COMPILE_SECONDS, _BYTES = 1.0, 200e6
-#: Against alkaid: programs of so many ops or more, with integers, with doubles (None: nothing asked).
+#: The goals against alkaid: the least number of ops, and the speed-up for integers and doubles, if it has a goal.
 _ALKAID: tuple[tuple[int, dict[str, float]], ...] = (
     (LARGE, {"integers": 60.0, "doubles": 30.0}),
     (400, {"integers": 25.0, "doubles": 12.0}),
@@ -28,7 +28,7 @@ _LEVELS = {1: 2.0, 2: 1.05}
 
 
 class Line(NamedTuple):
-    """One goal: in words, the worst found (of how many), whether it is met."""
+    """A goal in words, the worst measurement (and of how many), and whether the goal is met."""
 
     goal: str
     found: str
@@ -36,14 +36,14 @@ class Line(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A number that should be large, what it is compared with being 1, and how it is shown."""
+    """A margin, which must be at least 1 for the goal to be met, and the text that shows the measurement."""
 
     margin: float
     words: str
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
-    """The goals of which ``results`` has measurements."""
+    """Return the goals for which ``results`` has measurements."""
     found = []
     for goal, measures in _goals(results):
         if measures:
@@ -124,18 +124,18 @@ def _level_goals(results: dict[str, Any]) -> Iterator[Goal]:
 
 
 def ratio_of(found: dict[str, Any], kind: str, peer: str = "peer") -> Spread:
-    """How many times as fast as da4ml, or another peer."""
+    """Return how many times as fast our engine is as da4ml, or as another peer."""
     return ratio(found["seconds"][peer], found["seconds"][kind])
 
 
 def times(spread: Spread) -> str:
-    """A ratio and its spread: 41x (38..44)."""
+    """Return the text of a ratio and its spread: 41x (38..44)."""
     digits = 0 if spread.median >= 20 else 1 if spread.median >= 3 else 2
     return f"{spread.median:.{digits}f}x ({spread.low:.{digits}f}..{spread.high:.{digits}f})"
 
 
 def seconds(spread: Spread) -> str:
-    """A time and its spread."""
+    """Return the text of a time and its spread."""
     return f"{spread.median:.2f} s ({spread.low:.2f}..{spread.high:.2f})"
 
 
@@ -153,7 +153,7 @@ def _speedups(programs: Iterable[dict[str, Any]], isa: str, kind: str, goal: flo
 
 
 def _doubles_of_small(program: dict[str, Any]) -> Measure:
-    """The easier of both goals."""
+    """Return the measure for the easier one of both goals."""
     found = program["throughput"]["auto"]
     speedup, share = ratio_of(found, "doubles"), copy_share(found)
     margin = max(speedup.median / _SMALL_SPEEDUP, share.median / _COPY_SHARE)
@@ -161,11 +161,11 @@ def _doubles_of_small(program: dict[str, Any]) -> Measure:
 
 
 def copy_share(found: dict[str, Any]) -> Spread:
-    """Bandwidth of the call with doubles, over that of copying."""
+    """Return the bandwidth of the call with doubles relative to that of copying."""
     return ratio(found["seconds"]["copy"], found["seconds"]["doubles"])
 
 
 def _two_threads(programs: Iterable[dict[str, Any]], kind: str) -> list[Measure]:
-    """Of large programs: calls of a few milliseconds stay on one thread, as starting another would not pay."""
+    """Return the speed-up by a second thread; only large programs have the goal, since short calls use one thread."""
     pairs = [(program, program["threads"]["seconds"]) for program in programs]
     return [_at_least(program, ratio(s[f"{kind} 1"], s[f"{kind} 2"]), _TWO_THREADS) for program, s in pairs]

@@ -1,4 +1,4 @@
-"""``python -m bench.golden``: our golden engine and the interpreters of da4ml and alkaid, in one run, in turns."""
+"""``python -m bench.golden``: our golden engine and the interpreters of da4ml and alkaid, measured alternately."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ ROOT = Path(__file__).parents[1]
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT / "tests" / "corpus")
 ISA = "DAIS_VERIF_ISA"
 
-#: Samples of the measurement from a fresh process.
+#: Samples of the measurement in a new process.
 FIRST_SAMPLES = 1000
-#: Ops, inputs and outputs of the network that is given inputs of every type.
+#: Ops, and inputs and outputs, of the network that is measured with every input type.
 FORMAT_OPS, FORMAT_WIDTH = 2048, 128
-#: Samples of a run of the virtual machine, and how many runs one measurement takes.
+#: Samples of a run of the virtual machine, and runs of one measurement.
 LEVEL_SAMPLES, LEVEL_RUNS = 1000, 100
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and how large."""
+    """The measurements to make, and their sizes."""
 
     engine: str
     programs: Sequence[Path]
@@ -57,11 +57,11 @@ class Plan:
     progress: Progress = field(repr=False)
 
     def size(self, full: int) -> int:
-        """``full``, or a hundredth of it in a quick run."""
+        """Return ``full``, or a hundredth of it in a quick run."""
         return full // 100 if self.quick else full
 
     def ask(self, task: str, isa: str = "auto", **arguments: Any) -> dict[str, Any]:
-        """The result of a task of ``bench.tasks``, run in a process of its own."""
+        """Return the result of a task of ``bench.tasks``, which runs in a separate process."""
         what = " ".join([task, Path(arguments.get("program", "")).parent.name, "" if isa == "auto" else isa])
         self.progress.update(self.progress.task_ids[0], description=what)
         environment = {**os.environ, **({} if isa == "auto" else {ISA: isa})}
@@ -100,10 +100,10 @@ def main(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """Measure our golden engine and the C++ interpreters of da4ml and alkaid side by side, and hold it to its goals.
+    """Measure our golden engine and the C++ interpreters of da4ml and alkaid, and compare the results with its goals.
 
-    Every measurement runs in a process of its own, in which all sides take turns on the same values, and all outputs
-    are compared first. Give the machine nothing else to do meanwhile.
+    Every measurement is a separate process, in which all sides run alternately on the same values, and all outputs are
+    compared first. Run nothing else on the machine meanwhile.
     """
     machine = _machine()
     with _progress() as progress, tempfile.TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def _results(plan: Plan, machine: dict[str, Any]) -> dict[str, Any]:
 
 
 def _files(path: Path) -> tuple[str, str | None]:
-    """Program and vectors, which may be none."""
+    """Return the paths of program and vectors; the latter may be None."""
     if path.is_dir():
         return str(path / "prog.v1.bin"), str(path / "inputs.npy")
     return str(path), None
@@ -194,7 +194,7 @@ def _preparation(plan: Plan) -> dict[str, Any]:
 
 
 def _first(plan: Plan) -> Iterator[dict[str, Any]]:
-    """Seconds of whole processes, in turns."""
+    """Yield the seconds of whole processes, measured alternately."""
     for path in _smallest_and_largest(plan):
         program, vectors = _files(path)
         subject = Subject.of(Path(program), Path(vectors) if vectors else None, FIRST_SAMPLES)
@@ -210,7 +210,7 @@ def _first(plan: Plan) -> Iterator[dict[str, Any]]:
                 seconds[side].append(time.perf_counter() - start)
         if len(digests) > 1:
             raise click.ClickException(f"{path.stem}: both sides do not give the same first outputs")
-        yield {"name": path.stem, **{side: values[1:] for side, values in seconds.items()}}  # the first warms up
+        yield {"name": path.stem, **{side: values[1:] for side, values in seconds.items()}}  # the first is a warm-up
 
 
 def _levels(plan: Plan) -> Iterator[dict[str, Any]]:

@@ -1,9 +1,8 @@
-"""A real layer unrolled, as a stream and with memories: `make bench-kernels`, or `python -m bench.kernels`.
+"""Cost of a real layer unrolled, as a stream and with memories: `make bench-kernels`, or `python -m bench.kernels`.
 
 The layer is the first one of p08 of the corpus: a convolution of an image of 10 x 10 pixels with 4 kernels of 3 x 3,
-with bias and ReLU, each channel cut to a type of its own. The corpus has it as ops of which each window has its own;
-here those of one window become a kernel, and that all members together are the layer is proved before anything is
-counted.
+with bias and ReLU, each channel quantised to its own type. In the corpus, each window has its own ops; here, the ops of
+one window become a kernel, and before anything is counted, its members together are proved to be equal to the layer.
 """
 
 from __future__ import annotations
@@ -77,13 +76,13 @@ def first_layer(program: Program) -> Layer:
 
 
 def _read(program: Program, index: int) -> tuple[set[int], tuple[int, ...]]:
-    """The inputs that an op depends on, and the constants of bias."""
+    """Return the inputs that an op depends on, and the constants of its biases."""
     ops = [program.ops[at] for at in cone(program, [index])]
     return {op.id0 for op in ops if op.code == Code.INPUT}, tuple(op.data for op in ops if op.code == Code.ADD_CONST)
 
 
 def _cut(program: Program, outputs: Sequence[int], inputs: Sequence[int]) -> Program:
-    """The part of a program that ops ``outputs`` depend on, with those ``inputs`` alone."""
+    """Return the part of a program on which the ops ``outputs`` depend, with only the inputs ``inputs``."""
     kept = {old: new for new, old in enumerate(cone(program, outputs))}
     ports = {old: new for new, old in enumerate(inputs)}
     rows = []
@@ -97,7 +96,7 @@ def _cut(program: Program, outputs: Sequence[int], inputs: Sequence[int]) -> Pro
 
 
 def instance_of(layer: Layer, folder: Path) -> KernelInstance:
-    """Return the layer as a kernel of its window. Raises ``ValueError`` if that is not the layer."""
+    """Return the layer as a kernel of its window. Raises ``ValueError`` if it is not equal to the layer."""
     (folder / "window.bin").write_bytes(write_binary(layer.window, "v1"))
     (folder / "layer.toml").write_text(KERNEL)
     instance = read_own_kernel(folder / "layer.toml")
@@ -133,7 +132,7 @@ def _require(verdict: Verdict) -> None:
 
 
 def table(layer: Layer, instance: KernelInstance, targets: Sequence[str]) -> str:
-    """Return the forms and what they cost as a table of Markdown."""
+    """Return the forms and their costs as a Markdown table."""
     titles = ["form", "cycles of an image", "memory, bits"]
     titles += [f"{target}: {kind}" for target in targets for kind in ("LUTs", "flip-flops", "RAM cells")]
     lines = ["| " + " | ".join(titles) + " |", "|---|---|" + "---:|" * (len(titles) - 2)]
@@ -148,7 +147,7 @@ def table(layer: Layer, instance: KernelInstance, targets: Sequence[str]) -> str
 
 
 def main() -> None:
-    """Write the table."""
+    """Measure the forms, and write and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--target", action="append", help="of synth; may be repeated; ice40 and xilinx without it")

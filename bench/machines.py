@@ -1,4 +1,4 @@
-"""``python -m bench.machines``: the golden model of machines beside alkaid's emulator, in one run, in turns."""
+"""``python -m bench.machines``: the golden model of machines and alkaid's emulator, measured alternately."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ROOT = Path(__file__).parents[1]
 FSM = Path(os.environ.get("DAIS_FSM") or ROOT / "tests" / "fsm")
 GOAL = 1000.0
 
-#: Sequences at once of ours, and cycles of each. Alkaid's emulator has one sequence, and of a machine that takes it
-#: seconds a cycle no more than a few cycles.
+#: Sequences that ours runs at once, and cycles of each. alkaid's emulator runs one sequence, and only a few cycles of
+#: large machines, which take it seconds per cycle.
 SEQUENCES, CYCLES, FEW = 1024, 256, 4
 
 Inputs = Mapping[str, NDArray[np.float64]]
@@ -42,7 +42,7 @@ _WEIGHT, _SUM, _RESULT = FixedType(1, 1, 6), FixedType(1, 12, 4), FixedType(1, 5
 
 
 def fir(taps: int = 64) -> Machine:
-    """A filter of so many taps: a delay line, products with constants, the sum in a register."""
+    """Return a filter of ``taps`` taps: a delay line, products with constants, and the sum in a register."""
     writer, made = Writer(taps), MachineBuilder()
     rng = writer.random
     line = [writer.quantised(-1, tap, INPUT) for tap in range(taps)]
@@ -60,7 +60,7 @@ def fir(taps: int = 64) -> Machine:
 
 
 def dense(size: int = 64) -> Machine:
-    """A dense layer of so many inputs and outputs, an output a cycle, its weights a constant memory."""
+    """Return a dense layer of ``size`` inputs and outputs, one output per cycle, with weights in a constant memory."""
     made, index = MachineBuilder(), FixedType(0, (size - 1).bit_length(), 0)
     rst, x = made.input("rst", _BIT), made.input("x", [INPUT] * size)
     count = made.register("count", index, initial=0, reset=rst)
@@ -87,7 +87,7 @@ def dense(size: int = 64) -> Machine:
 
 
 def _constant(writer: Writer, value: Value, factor: int) -> Value:
-    """``value`` times an integer, as shifted sums."""
+    """Return ``value`` times an integer, as a sum of shifted values."""
     found, places = None, [bit for bit in range(8) if abs(factor) >> bit & 1]
     for bit in places:
         found = (
@@ -108,7 +108,7 @@ def _program(writer: Writer, found: list[Value], n_in: int) -> Program:
 
 
 def inputs_of(machine: Machine, sequences: int, cycles: int) -> dict[str, NDArray[np.float64]]:
-    """Values that the types hold, and few resets, so that what is computed is not always the same."""
+    """Return random values that the types hold, with few resets, so that the machine does not stay in reset."""
     rng, found = np.random.default_rng(0), {}
     resets = {signal.reset.signal for signal in machine.registers if signal.reset}
     for signal in machine.inputs:
@@ -123,7 +123,7 @@ def inputs_of(machine: Machine, sequences: int, cycles: int) -> dict[str, NDArra
 
 
 class Measured(NamedTuple):
-    """Seconds of a round, a sequence and a cycle each, and how many numbers of both sides were compared before."""
+    """Seconds per sequence and cycle, one for each round, and the number of values compared before."""
 
     name: str
     theirs: list[float]
@@ -133,12 +133,12 @@ class Measured(NamedTuple):
 
     @property
     def times(self) -> Spread:
-        """How many times as fast ours is, with promises checked."""
+        """Return how many times as fast ours is, with promises checked."""
         return ratio(self.theirs, self.ours)
 
 
 def measured(name: str, machine: Machine, data: bytes, *, sequences: int, cycles: int, rounds: int) -> Measured:
-    """Both sides in turns, in this process; ours is ``run_machine`` as a whole, from float64 to float64.
+    """Measure both sides alternately in this process; ours is a whole ``run_machine``, from float64 to float64.
 
     Raises ``ClickException`` if the outputs of the first sequence are not alkaid's.
     """
@@ -154,7 +154,7 @@ def measured(name: str, machine: Machine, data: bytes, *, sequences: int, cycles
     one = {signal: array[0, :some] for signal, array in inputs.items()}
 
     def theirs() -> Any:
-        return FSMEmu(fsm).run(one, scheduled=False)  # a new one has its registers as at power-up
+        return FSMEmu(fsm).run(one, scheduled=False)  # a new emulator has its registers as at power-up
 
     def ours(check: bool) -> Callable[[], object]:
         return lambda: run_machine(machine, inputs, check=check)
@@ -171,7 +171,7 @@ def measured(name: str, machine: Machine, data: bytes, *, sequences: int, cycles
 
 
 def subjects(quick: bool) -> list[tuple[str, Machine, bytes]]:
-    """The machines that are measured: those of the shared folder, and larger ones."""
+    """Return the machines to measure: those of the folder of real machines, and larger ones."""
     found = []
     for path in sorted(FSM.glob("*/fsm.json.gz")):
         found.append((path.parent.name, load_machine(path), path.read_bytes()))
@@ -187,7 +187,7 @@ def subjects(quick: bool) -> list[tuple[str, Machine, bytes]]:
 
 
 def markdown(results: list[Measured], sequences: int) -> str:
-    """The table of all that was measured, each ratio held against the goal."""
+    """Return the table of the measurements, each with whether it meets the goal."""
     rows = []
     for one in results:
         times, unchecked = one.times, ratio(one.theirs, one.unchecked)
@@ -222,9 +222,9 @@ def markdown(results: list[Measured], sequences: int) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print all times as JSON.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table to this file, too.")
 def main(rounds: int, sequences: int, cycles: int, quick: bool, as_json: bool, output: Path | None) -> None:
-    """Measure the golden model of machines and alkaid's emulator, in seconds of CPU a sequence and cycle.
+    """Measure the golden model of machines and alkaid's emulator, in CPU seconds per sequence and cycle.
 
-    All outputs of the first sequence are compared first. Give the machine nothing else to do meanwhile.
+    All outputs of the first sequence are compared first. Run nothing else on the machine meanwhile.
     """
     if quick:
         rounds, sequences, cycles = 1, min(sequences, 16), min(cycles, 8)

@@ -1,8 +1,8 @@
-"""Synthetic networks of any size, like those that da4ml traces: dense layers of adder trees, bias, ReLU.
+"""Synthetic networks of any size, like those that da4ml traces: dense layers of adder trees, bias and ReLU.
 
-A layer has ``WIDTH`` neurons. Each adds ``FAN_IN`` values of the layer before, shifted by a few bits and with either
-sign, in a balanced tree; every sum has the smallest type that holds it, so no promise can be broken. The ReLU cuts the
-sum to eight bits, which keeps sizes as they are in real programs, at most some twenty bits.
+A layer has ``WIDTH`` neurons. Each adds ``FAN_IN`` values of the previous layer, shifted by a few bits and with either
+sign, in a balanced tree; every sum has the smallest type that holds it, and therefore no promise can be broken. The
+ReLU quantises the sum to eight bits, so that widths are as in real programs, at most about twenty bits.
 """
 
 from __future__ import annotations
@@ -34,62 +34,62 @@ class Value(NamedTuple):
 
 
 class Writer:
-    """Writes ops, each with the smallest type that holds its values."""
+    """A writer of ops, each with the smallest type that holds its values."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.rows: list[tuple[int, int, int, int, FixedType]] = []
 
     def append(self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int) -> Value:
-        """An op whose values are ``lo..hi``."""
+        """Append an op whose raw values are ``lo..hi``, with ``f`` fractional bits."""
         self.rows.append((code, id0, id1, data, type_of_interval(lo, hi, f)))
         return Value(len(self.rows) - 1, lo, hi, f)
 
     def quantised(self, code: int, id0: int, kind: FixedType) -> Value:
-        """An op of one operand, or of an input, that is cut to ``kind``."""
+        """Append an op with one operand, or an input, that is quantised to ``kind``."""
         self.rows.append((code, id0, -1, 0, kind))
         return Value(len(self.rows) - 1, kind.raw_min, kind.raw_max, kind.f)
 
     def sum(self, a: Value, b: Value) -> Value:
-        """``a ± b * 2**shift``, by chance."""
+        """Append ``a ± b * 2**shift`` with a random sign and shift."""
         return self.added(a, b, self.random.getrandbits(1), self.random.choice(_SHIFTS))
 
     def added(self, a: Value, b: Value, minus: int = 0, shift: int = 0) -> Value:
-        """``a ± b * 2**shift``."""
+        """Append ``a ± b * 2**shift``."""
         f = max(a.f, b.f - shift)
         up_a, up_b = f - a.f, f - b.f + shift
         lo, hi = (-b.hi, -b.lo) if minus else (b.lo, b.hi)
         return self.append(minus, a.op, b.op, shift, (a.lo << up_a) + (lo << up_b), (a.hi << up_a) + (hi << up_b), f)
 
     def product(self, a: Value, b: Value) -> Value:
-        """``a * b``."""
+        """Append ``a * b``."""
         products = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
         return self.append(7, a.op, b.op, 0, min(products), max(products), a.f + b.f)
 
     def tree(self, values: Sequence[Value]) -> Value:
-        """The sum of ``values``, one at least."""
+        """Append a tree that sums ``values``, of which there is at least one."""
         while len(values) > 1:
             odd = values[len(values) // 2 * 2 :]
             values = [*(self.sum(a, b) for a, b in zip(values[::2], values[1::2], strict=False)), *odd]
         return values[0]
 
     def neuron(self, values: Sequence[Value]) -> Value:
-        """Their sum, a bias, ReLU."""
+        """Append the sum of ``values``, a bias and a ReLU."""
         total = self.tree(values)
-        bias = self.random.randint(-64, 64) or 1  # nobody traces an addition of 0, and da4ml's Verilog of it is wrong
+        bias = self.random.randint(-64, 64) or 1  # tracers do not add 0, and da4ml's Verilog for that is wrong
         shifted = self.append(4, total.op, -1, bias, total.lo + bias, total.hi + bias, total.f)
         return self.quantised(2, shifted.op, _ACTIVATION)
 
 
 class TernaryWriter(Writer):
-    """Writes trees of ALIR's sums, of three terms each, as alkaid makes them for adders of three operands."""
+    """A writer of trees of ALIR sums of three terms, as alkaid makes them for adders of three operands."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.terms: list[tuple[int, int, int]] = []
 
     def summed(self, values: Sequence[Value]) -> Value:
-        """``±a * 2**s ± b * 2**t ...``, by chance."""
+        """Append ``±a * 2**s ± b * 2**t ...`` with random signs and shifts."""
         parts = [(v, self.random.choice(_SHIFTS), self.random.getrandbits(1)) for v in values]
         f = max(v.f - shift for v, shift, _ in parts)
         bounds = [
@@ -102,7 +102,7 @@ class TernaryWriter(Writer):
         return self.append(Code.SUM, first, len(parts), 0, lo, hi, f)
 
     def tree(self, values: Sequence[Value]) -> Value:
-        """The sum of ``values``, one at least, three at a time."""
+        """Append a tree that sums ``values``, of which there is at least one, three at a time."""
         while len(values) > 1:
             groups = [values[n : n + 3] for n in range(0, len(values), 3)]
             values = [group[0] if len(group) == 1 else self.summed(group) for group in groups]
@@ -110,7 +110,7 @@ class TernaryWriter(Writer):
 
 
 def ternary_network(n_ops: int, *, seed: int = 0) -> Program:
-    """Return an ALIR program like ``network``, with sums of three terms, of ``n_ops`` ops or a few less."""
+    """Return an ALIR program like ``network``, with sums of three terms, of at most ``n_ops`` ops in whole layers."""
     writer = TernaryWriter(seed)
     layer = [writer.quantised(-1, j, INPUT) for j in range(WIDTH)]
     ops = _ops_of_a_tree(FAN_IN) + 2
@@ -120,7 +120,7 @@ def ternary_network(n_ops: int, *, seed: int = 0) -> Program:
 
 
 def _ops_of_a_tree(leaves: int) -> int:
-    """Sums of three, or of two where three are not left, that add so many values."""
+    """Return the number of sums of three values, or of two at the end, that add ``leaves`` values."""
     found = 0
     while leaves > 1:
         found += leaves // 3 + (leaves % 3 == 2)
@@ -129,10 +129,10 @@ def _ops_of_a_tree(leaves: int) -> int:
 
 
 def network(n_ops: int, *, seed: int = 0, width: int = WIDTH) -> Program:
-    """A network of ``n_ops`` ops (``width`` at least), ``width`` inputs and ``width`` outputs.
+    """Return a network of ``n_ops`` ops (at least ``width``), with ``width`` inputs and ``width`` outputs.
 
-    The last layer may have fewer neurons; the values before it that it leaves unreplaced are outputs as well. What is
-    too little for a neuron is made up by quantisations.
+    The last layer may have fewer neurons; the remaining values of the layer before are outputs as well. Where there
+    are too few ops left for a neuron, quantisations are added.
     """
     writer = Writer(seed)
     layer = [writer.quantised(-1, j, INPUT) for j in range(width)]

@@ -1,10 +1,10 @@
-"""Networks of products: synthesized for every target, and proved from their netlists.
+"""Synthesize networks of products for every target, and prove them from their netlists.
 
     python -m bench.products                  # 100 products of 12 by 12 bits; needs Yosys
     python -m bench.products --target ice40
 
-Two programs of so many products, signed: each of them an output, and sums of ten. Exit code 1: one is not proved within
-the CPU seconds that are asked for.
+There are two programs of signed products: one has each product as an output, the other sums of ten. Exit code 1: one
+is not proved within the required CPU seconds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dais_verif.program import Program, assemble, write_binary
 
 __all__ = ["main", "separate", "summed"]
 
-#: Products, a row of so many; the bits of their factors; and the CPU seconds within which a netlist is to be proved.
+#: The square root of the number of products; the bits of their factors; the CPU seconds for the proof of a netlist.
 _ROW, _BITS, _SECONDS = 10, 12, 300.0
 _TARGETS = ("ice40", "ecp5", "xilinx", "generic")
 
 
 def separate(row: int = _ROW, bits: int = _BITS) -> Program:
-    """Return a program whose outputs are the products of ``row`` words and ``row`` others, each with each."""
+    """Return a program whose outputs are all products of one of ``row`` words and one of ``row`` other words."""
     words = [f"{name}{n}" for name in "ab" for n in range(row)]
     lines = _inputs(words, bits)
     for i in range(row):
@@ -59,7 +59,7 @@ def _inputs(words: list[str], bits: int) -> list[str]:
 
 
 def _run(*arguments: object) -> tuple[dict[str, Any], float]:
-    """Return what ``dais-verif`` says, and the CPU seconds that it took with all that it starts."""
+    """Return the record of ``dais-verif``, and the CPU seconds of its process and all that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "dais_verif", *map(str, arguments), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""``python -m bench.prove``: how long ``dais-verif prove`` takes, with an empty cache and once more, held to goals."""
+"""``python -m bench.prove``: times of ``dais-verif prove``, with an empty cache and once more, against its goals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["goals", "main", "markdown", "svg"]
 SIZES = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 95_000, 250_000, 1_000_000)
 QUICK_SIZES = (100, 200, 400)
 REAL = ("p02_mlp_jet", "p13_hgq_jet")
-#: Wide programs whose ops reach far back, one with ALIR's sums, and the seconds that a proof of each may take.
+#: Wide programs whose ops read far earlier ops, one with ALIR's sums, and the seconds that a proof of each may take.
 SHAPES: Mapping[str, tuple[Callable[[], Program], float]] = {
     "attention": (partial(attention, 16, 16), 10.0),
     "convolution": (partial(convolution, 14), 20.0),
@@ -44,7 +44,8 @@ SHAPES: Mapping[str, tuple[Callable[[], Program], float]] = {
     "network of ternary adders": (partial(ternary_network, 80_600), 30.0),
 }
 
-#: Ops and seconds of wall time; ops and bytes; the share of a second run, from so many ops on; and how time may grow.
+#: Limits by ops, of wall time (seconds) and of memory (bytes); then the least ops and the largest share of a second
+#: run, and the largest exponent by which time may grow.
 _SECONDS, _BYTES = {5_000: 3.0, 50_000: 20.0, 1_000_000: 120.0}, {95_000: 2e9, 1_000_000: 6e9}
 _SECOND_RUN, _LINEAR = (5_000, 1 / 3), 1.1
 
@@ -59,9 +60,9 @@ Results = dict[str, Any]
 @click.option("--json", "as_json", is_flag=True, help="Print all times as one JSON object instead of tables.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables as Markdown to this file, too.")
 def main(rounds: int, limit: float, quick: bool, plot: str | None, as_json: bool, output: Path | None) -> None:
-    """Measure proofs of synthetic networks and of real ones, each a process of its own, from a file to a verdict.
+    """Measure proofs of synthetic and real networks, each in a separate process, from a file to a verdict.
 
-    Give the machine nothing else to do meanwhile.
+    Run nothing else on the machine meanwhile.
     """
     picture = ("" if quick else str(ROOT / "docs" / "speed-prove.svg")) if plot is None else plot
     if picture and missing():
@@ -102,7 +103,7 @@ def _programs(folder: Path, quick: bool) -> Iterator[tuple[str, int, Path]]:
 
 
 def _measured(folder: Path, rounds: int, limit: float, quick: bool) -> Iterator[dict[str, Any]]:
-    """Both runs of each design in each round, the second with what the first has left."""
+    """Yield both runs of each design in all rounds; the second run has the cache of the first."""
     for name, ops, path in _programs(folder, quick):
         found: dict[str, Any] = {"name": name, "ops": ops, "first": [], "second": []}
         for _ in range(rounds):
@@ -116,7 +117,7 @@ def _measured(folder: Path, rounds: int, limit: float, quick: bool) -> Iterator[
 
 
 def _proved(path: Path, ops: int, cache: Path, limit: float) -> Run:
-    """One run. It is done only if it is a pass, and every op was proved."""
+    """Return one run, which is done only if it passes and every op is proved."""
     command = [sys.executable, "-m", "dais_verif", "prove", str(path), "--unchecked", "--json"]
     done = timed(command, env={**os.environ, "DAIS_VERIF_CACHE": str(cache)}, cwd=ROOT, limit=limit)
     run: Run = {"size": ops, "wall": done.wall, "cpu": done.cpu, "peak": done.peak, "ending": LATE}
@@ -133,11 +134,11 @@ def _proved(path: Path, ops: int, cache: Path, limit: float) -> Run:
     return {**run, "ending": DONE if proved == ops else f"proved {proved} of {ops} ops"}
 
 
-# what it is held to
+# goals
 
 
 def goals(results: Results) -> list[tuple[str, str, bool]]:
-    """Each goal of which there are measurements, what was found, and whether it is met."""
+    """Return each goal for which there are measurements, the measurement in words, and whether the goal is met."""
     designs = [design for design in results["designs"] if design["name"] == "network"]
     by_size = {design["ops"]: design for design in designs}
     found = []
@@ -176,7 +177,7 @@ def _share(design: dict[str, Any]) -> float:
 
 
 def _of(runs: Sequence[Run], key: str) -> tuple[str, float]:
-    """The median in words and as a number; not finite if a run was not done."""
+    """Return the median in words and as a number; the number is infinite if a run was not done."""
     if any(run["ending"] != DONE for run in runs):
         return next(str(run["ending"]) for run in runs if run["ending"] != DONE), float("inf")
     spread = Spread.of([run[key] for run in runs])
@@ -188,7 +189,7 @@ def _of(runs: Sequence[Run], key: str) -> tuple[str, float]:
 
 
 def markdown(results: Results) -> str:
-    """All of it, as Markdown."""
+    """Return legend and tables as Markdown."""
     return as_markdown(_legend(results), _tables(results))
 
 
@@ -220,7 +221,7 @@ def _tables(results: Results) -> list[Table]:
 
 
 def svg(results: Results) -> bytes:
-    """Time against ops: the same results give the same bytes."""
+    """Return a plot of time against ops as SVG; the same results give the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 

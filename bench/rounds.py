@@ -1,7 +1,7 @@
-"""Timing things side by side, and what the rounds say of their ratio.
+"""Measure functions alternately, and the ratios of their times.
 
-A machine's speed drifts, so only times of the same round are divided by each other; a ratio is the median of those of
-the rounds, with the least and the greatest beside it.
+A machine's speed drifts, and therefore only times of the same round are divided by each other; a ratio is the median
+over the rounds, given with the least and the greatest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 __all__ = ["Spread", "interleaved", "ratio"]
 
-#: A function that takes less is called again and again within a round.
+#: A function that takes less is called repeatedly within a round.
 _SHORTEST_SECONDS = 0.02
 
 
@@ -26,22 +26,22 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Of at least one value."""
+        """Return the spread of at least one value."""
         return cls(statistics.median(values), min(values), max(values))
 
 
 def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Spread:
-    """Of the quotients, round by round."""
+    """Return the spread of the quotients of each round."""
     return Spread.of([a / b for a, b in zip(numerators, denominators, strict=True)])
 
 
 def interleaved(
     functions: Mapping[str, Callable[[], object]], rounds: int, *, of_cpu: bool = False
 ) -> dict[str, list[float]]:
-    """Seconds a call of each function, a number a round, after a call that warms up.
+    """Return the seconds per call of each function, one number per round, after a warm-up call.
 
-    In every round each function has its turn, in the order given or, every other round, in the reverse. ``of_cpu``:
-    seconds of this process on a processor, of all its threads, which other work on the machine changes less.
+    Every round calls each function, in the given order or, every other round, in reverse. ``of_cpu``: measure the CPU
+    time of all threads of this process, which depends less on other work on the machine.
     """
     clock = time.process_time if of_cpu else time.perf_counter
     repeats = {name: _repeats(function) for name, function in functions.items()}

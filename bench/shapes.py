@@ -1,7 +1,7 @@
-"""Synthetic networks with the shape of convolutions and of attention: hundreds to thousands of inputs, far reuse.
+"""Synthetic networks like convolutions and attention: hundreds to thousands of inputs, values that are reused late.
 
-As in what da4ml writes, ops stand in the order of their depth: the same op of all positions together, what belongs to
-one position spread over the whole program.
+As in programs of da4ml, ops are in the order of their depth: the same op of all positions is together, and the ops of
+one position are spread over the whole program.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from dais_verif.program.opcodes import OPCODES, Pattern
 
 __all__ = ["attention", "convolution"]
 
-#: Rows and columns of a kernel, channels in, hidden and out.
+#: Rows and columns of a kernel; input, hidden and output channels.
 _KERNEL, _CHANNELS, _HIDDEN, _OUT = 3, 6, 12, 4
 #: Ops of one position: sums that several channels share, all sums of the second convolution, bias and ReLU.
 _SHARED, _SECOND, _NEURON = 50, 92, 2 * _HIDDEN
 
-#: Of attention: projections, scores, exponentials and their sums, reciprocals, shares.
+#: Types of attention: projections and scores; sums of exponentials, and shares.
 _PROJECTION, _SCORE = FixedType(1, 3, 3), FixedType(1, 3, 4)
 _SUM, _SHARE = FixedType(0, 4, 4), FixedType(0, 1, 7)
 
 
 def convolution(side: int = 14, *, ops: int = 550, seed: int = 0) -> Program:
-    """A 3x3 convolution of 6 to 12 channels over ``side * side`` pixels, a ReLU, and a 1x1 convolution to 4 channels.
+    """Return a 3x3 convolution of 6 to 12 channels over ``side * side`` pixels, a ReLU, and a 1x1 convolution to 4.
 
-    ``ops``: of each of the ``(side - 2)**2`` positions, 250 at least. There are 12 more for each pixel: 81,552 in all
-    by default, 203,842 with a side of 21.
+    ``ops``: ops of each of the ``(side - 2)**2`` positions, at least 250. There are 12 more for each pixel: 81,552 in
+    all by default, 203,842 with a side of 21.
     """
     writer = Writer(seed)
     inputs = [writer.quantised(-1, j, INPUT) for j in range(side * side * _CHANNELS)]
@@ -45,7 +45,7 @@ def convolution(side: int = 14, *, ops: int = 550, seed: int = 0) -> Program:
 
 
 def _position(writer: Writer, patch: list[Value], ops: int, seed: int) -> list[Value]:
-    """The same sums at every position."""
+    """Append the ops of one position, which are the same at every position; return its outputs."""
     writer.random = random.Random(seed)
     draw = writer.random
     values = patch + [writer.sum(*draw.sample(patch, 2)) for _ in range(_SHARED)]
@@ -56,14 +56,14 @@ def _position(writer: Writer, patch: list[Value], ops: int, seed: int) -> list[V
 
 
 def _split(total: int, parts: int) -> list[int]:
-    """``total`` in ``parts`` nearly equal ones."""
+    """Return ``total`` divided into ``parts`` nearly equal numbers."""
     return [(total + part) // parts for part in range(parts)]
 
 
 def attention(tokens: int = 16, width: int = 16, *, seed: int = 0) -> Program:
-    """One head of attention over ``tokens`` vectors of ``width`` elements: 29,000 ops by default.
+    """Return one head of attention over ``tokens`` vectors of ``width`` elements: 29,000 ops by default.
 
-    Queries, keys and values are dense layers; scores are sums of products; the softmax is tables of exponentials and
+    Queries, keys and values are dense layers; scores are sums of products; the softmax uses tables of exponentials and
     of reciprocals; each output is a weighted sum of the values of all tokens.
     """
     writer = Writer(seed)
@@ -86,7 +86,7 @@ _RECIPROCALS = [min(128 * 16 // max(total, 1), 255) for total in range(256)]
 
 
 def _projections(writer: Writer, vectors: list[list[Value]], seed: int) -> list[list[Value]]:
-    """A dense layer, the same for every token."""
+    """Append a dense layer for each token, with the same ops for all."""
     found = []
     for vector in vectors:
         writer.random = random.Random(seed)
@@ -100,7 +100,7 @@ def _product(writer: Writer, left: list[Value], right: list[Value]) -> Value:
 
 
 def _total(writer: Writer, values: list[Value]) -> Value:
-    """Their plain sum, in a balanced tree."""
+    """Append a balanced tree that sums ``values`` without shifts."""
     while len(values) > 1:
         odd = values[len(values) // 2 * 2 :]
         values = [writer.added(a, b) for a, b in zip(values[::2], values[1::2], strict=False)] + odd
@@ -112,7 +112,7 @@ def _lookup(writer: Writer, value: Value, number: int, table: list[int], f: int)
 
 
 def _by_depth(writer: Writer, outputs: list[Value], n_in: int, tables: list[list[int]] | None = None) -> Program:
-    """The program of what was written, its ops ordered by the longest path to each."""
+    """Return the program that was written, with its ops in the order of the longest path to each."""
     depth: list[int] = []
     patterns = {code: spec.pattern for code, spec in OPCODES.items()}
     for code, id0, id1, _, _ in writer.rows:

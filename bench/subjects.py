@@ -1,4 +1,4 @@
-"""What is measured: a program, vectors for it in the forms that each side takes, and whether the answers are right."""
+"""The subjects of measurements: a program, vectors in the forms that each side takes, and a check of the outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.program.ports import ports_of
 
 __all__ = ["Subject", "narrowest", "peer_outputs", "random_raw", "verified"]
 
-#: Rows that are compared with the oracle where the peer gives something else.
+#: Rows to compare with the oracle where the peer's outputs differ.
 _ORACLE_ROWS = 16
 
 Ints = NDArray[np.signedinteger]
@@ -26,14 +26,14 @@ Ints = NDArray[np.signedinteger]
 
 @dataclass(frozen=True)
 class Subject:
-    """A program and vectors. ``raw``: (n_in, rows), units of each port element's last bit, narrowest integers."""
+    """A program and vectors. ``raw``: narrowest integers (n_in, rows), in units of each port element's last bit."""
 
     program: Program
     raw: Ints
 
     @classmethod
     def of(cls, path: Path, vectors: Path | None, rows: int) -> Subject:
-        """The program in ``path``, and ``rows`` vectors drawn from the file ``vectors``, or at random."""
+        """Return the program in ``path`` with ``rows`` vectors, drawn from the file ``vectors`` or random."""
         program, rng = load(path), np.random.default_rng(0)
         if vectors is None:
             return cls(program, random_raw(program, rows, rng))
@@ -42,36 +42,36 @@ class Subject:
 
     @cached_property
     def doubles(self) -> NDArray[np.float64]:
-        """The same numbers as real values, (rows, n_in)."""
+        """Return the vectors as real values, (rows, n_in)."""
         scale = np.ldexp(1.0, [element.lo for element in ports_of(self.program).inputs])
         return np.ascontiguousarray(self.raw.T * scale)
 
     @cached_property
     def words(self) -> NDArray[np.int32]:
-        """The program as da4ml's interpreter takes it."""
+        """Return the program in the form that da4ml's interpreter takes."""
         return np.frombuffer(write_binary(self.program, "v1"), dtype=np.int32).copy()
 
     @property
     def bytes_of_doubles(self) -> int:
-        """What a call with doubles reads and writes."""
+        """Return the number of bytes that a call with doubles reads and writes."""
         return 8 * self.raw.shape[1] * (self.program.n_in + self.program.n_out)
 
     def real(self, planar: Ints) -> NDArray[np.float64]:
-        """Raw outputs (n_out, rows) as real values (rows, n_out)."""
+        """Return raw outputs (n_out, rows) as real values (rows, n_out)."""
         scale = np.ldexp(1.0, [-kind.f for kind in self.program.output_types])
         outputs: NDArray[np.float64] = planar.T * scale
         return outputs
 
 
 def peer_outputs(subject: Subject, *, threads: int = 1) -> NDArray[np.float64]:
-    """What da4ml's C++ interpreter gives, (rows, n_out)."""
+    """Return the outputs of da4ml's C++ interpreter, (rows, n_out)."""
     from da4ml._binary import dais_interp_run
 
     return np.asarray(dais_interp_run(subject.words, subject.doubles, threads))
 
 
 def verified(subject: Subject, ours: NDArray[np.float64], theirs: NDArray[np.float64], peer: str = "da4ml") -> str:
-    """How ``ours`` were found to be right: by all outputs of the peer, or where those differ by the oracle.
+    """Return how ``ours`` were found to be right: by all outputs of the peer, or by the oracle where those differ.
 
     Raises ``AssertionError`` if they are wrong.
     """
@@ -86,7 +86,7 @@ def verified(subject: Subject, ours: NDArray[np.float64], theirs: NDArray[np.flo
 
 
 def random_raw(program: Program, rows: int, rng: np.random.Generator) -> Ints:
-    """Integers of the widths of the input port's elements, (n_in, rows)."""
+    """Return random integers of the widths of the input port's elements, (n_in, rows)."""
     columns = []
     for element, signed in zip(ports_of(program).inputs, _signed(program), strict=True):
         half = 1 << element.width >> 1 if signed else 0
@@ -95,7 +95,7 @@ def random_raw(program: Program, rows: int, rng: np.random.Generator) -> Ints:
 
 
 def narrowest(raw: NDArray[np.int64]) -> Ints:
-    """``raw`` as int8, int16, int32 or int64, whichever is the first to hold it."""
+    """Return ``raw`` as int8, int16, int32 or int64, the first that holds it."""
     lo, hi = (int(raw.min()), int(raw.max())) if raw.size else (0, 0)
     for kind in (np.int8, np.int16, np.int32):
         if np.iinfo(kind).min <= lo and hi <= np.iinfo(kind).max:
@@ -109,7 +109,7 @@ def _signed(program: Program) -> list[bool]:
 
 
 def _raw_of(program: Program, batch: Batch) -> Ints:
-    """``batch`` on the grid of the input port, wrapped to the width of its elements, which changes no output."""
+    """Return ``batch`` on the grid of the input port, wrapped to the width of its elements; this changes no output."""
     columns = []
     for element, column, signed in zip(ports_of(program).inputs, batch.columns, _signed(program), strict=True):
         if element.width > 62:

@@ -1,7 +1,7 @@
-"""The measurements, each in a process of its own: ``python -m bench.tasks NAME`` with arguments and result as JSON.
+"""The measurements, each in a separate process: ``python -m bench.tasks NAME``, with arguments and result as JSON.
 
-A process of its own has a peak of memory, a first call and an instruction set of its own, and takes nothing else with
-it if it dies. Within a process the sides take turns (``rounds.interleaved``).
+A separate process has its own peak of memory, first call and instruction set, and a crash does not affect others.
+Within a process, the sides run alternately (``rounds.interleaved``).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def _subject(program: str, vectors: str | None, rows: int) -> Subject:
 
 
 def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
-    """Seconds of CPU a call on one thread: both peers, ours with doubles, with integers, with checks, copying.
+    """Measure CPU seconds per call on one thread: both peers, ours with doubles, integers and checks, and copying.
 
-    Nothing but ``checked`` (integers) looks at promises; the peers do not. ``copy`` moves as many bytes as the call
-    with doubles reads and writes: from one warm buffer to another, each half that size.
+    Only ``checked`` (integers) checks promises; the peers do not. ``copy`` moves as many bytes as the call with doubles
+    reads and writes, from one warm buffer to another, each of half that size.
     """
     subject = _subject(program, vectors, rows)
     golden, raw, doubles = Golden(subject.program, engine=engine), subject.raw, subject.doubles
@@ -67,9 +67,9 @@ def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rou
 
 
 def formats(*, engine: str, n_ops: int, width: int, rows: int, rounds: int) -> Result:
-    """Seconds of CPU a call on one thread with inputs of each type, by rows and by columns, and of copying as much.
+    """Measure CPU seconds per call on one thread with each input type, by rows and by columns, and of copying as much.
 
-    A network of so many inputs and outputs, whose inputs are whole numbers that every type holds. Outputs are float64.
+    The network has ``width`` inputs and outputs; its inputs are integers that every type holds. Outputs are float64.
     """
     program = network(n_ops, width=width)
     golden, out = Golden(program, engine=engine), np.empty((rows, program.n_out))
@@ -91,7 +91,7 @@ def formats(*, engine: str, n_ops: int, width: int, rows: int, rounds: int) -> R
 
 
 def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
-    """Seconds of a call on one thread and on two, with either kind of numbers."""
+    """Measure seconds per call on one thread and on two, with integers and with doubles."""
     subject = _subject(program, vectors, rows)
     golden = Golden(subject.program, engine=engine)
     out, real = golden.run_planar(subject.raw, check=False), golden.run(subject.doubles, check=False)
@@ -106,7 +106,7 @@ def threads(*, engine: str, program: str, vectors: str | None, rows: int, rounds
 
 
 def single(*, engine: str, program: str, vectors: str | None, rounds: int) -> Result:
-    """Seconds of a call with one sample, as doubles."""
+    """Measure CPU seconds per call with one sample, as doubles."""
     subject = _subject(program, vectors, 1)
     golden, doubles = Golden(subject.program, engine=engine), subject.doubles
     found = verified(subject, golden.run(doubles, check=False), peer_outputs(subject))
@@ -118,7 +118,7 @@ def single(*, engine: str, program: str, vectors: str | None, rounds: int) -> Re
 
 
 def preparation(*, engine: str, program: str, rounds: int) -> Result:
-    """Seconds from a file to a golden model that can run: decode, check, compile."""
+    """Measure seconds from a file to a golden model that can run: decode, check, compile."""
     functions: dict[str, Callable[[], object]] = {
         "load": lambda: load(program),
         "load and compile": lambda: Golden(load(program), engine=engine),
@@ -127,7 +127,7 @@ def preparation(*, engine: str, program: str, rounds: int) -> Result:
 
 
 def memory(*, engine: str, program: str, rows: int, kind: str, jobs: int = 1) -> Result:
-    """Peak of resident memory over a call with ``rows`` samples, integers or doubles, and bytes of its arrays."""
+    """Measure the peak of resident memory in a call with ``rows`` samples, integers or doubles, and bytes of arrays."""
     loaded = load(program)
     golden = Golden(loaded, engine=engine)
     if kind == "integers":
@@ -148,17 +148,17 @@ def memory(*, engine: str, program: str, rows: int, kind: str, jobs: int = 1) ->
 
 
 def peer_digest(*, program: str, rows: int) -> Result:
-    """What ``first rows`` of ``memory`` must be, by the peer."""
+    """Return the digest that ``first rows`` of ``memory`` must have, by the peer's outputs."""
     raw = [np.random.default_rng(j).integers(-128, 128, rows, dtype=np.int8)[:256] for j in range(WIDTH)]
     outputs = peer_outputs(Subject(load(program), np.array(raw))) * 16
     return {"first rows": hashlib.sha256(np.ascontiguousarray(outputs)).hexdigest()}
 
 
 def levels(*, program: str, vectors: str | None, rows: int, runs: int, rounds: int) -> Result:
-    """Seconds of ``runs`` runs of the virtual machine at each level of checking, compiled anew before them."""
+    """Measure seconds of ``runs`` runs of the virtual machine at each level of checking, each freshly compiled."""
     subject = _subject(program, vectors, rows)
     seconds: dict[str, list[float]] = {f"level {level}": [] for level in (1, 2, 3)}
-    for number in range(rounds + 1):  # the first warms up
+    for number in range(rounds + 1):  # the first is a warm-up
         for level in (1, 2, 3) if number % 2 else (3, 2, 1):
             sequence = compile_forward_and_backward(subject.program, need_backward=False).forward
             start = time.perf_counter()
@@ -169,7 +169,7 @@ def levels(*, program: str, vectors: str | None, rows: int, runs: int, rounds: i
 
 
 def _peak_bytes() -> int:
-    """Of this process alone: what ``getrusage`` tells begins with the peak of the process that started it."""
+    """Return the peak of this process only; that of ``getrusage`` includes the peak of the process that started it."""
     status = Path("/proc/self/status").read_text()
     (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
     return int(line.split()[1]) * 1024

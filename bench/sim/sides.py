@@ -1,7 +1,7 @@
-"""Both sides: a whole process each, from a program in a file to a verdict.
+"""Both sides of the benchmark: each is a whole process, from a program in a file to a verdict.
 
-A run is a dictionary: ``wall``, ``cpu`` (seconds), ``peak`` (bytes), ``ending`` (``DONE``, ``LATE``, or what went
-wrong), ``stages`` (seconds), and what a side knows beyond.
+A run is a dictionary: ``wall``, ``cpu`` (seconds), ``peak`` (bytes), ``ending`` (``DONE``, ``LATE``, or the error),
+``stages`` (seconds), and further facts of the side.
 """
 
 from __future__ import annotations
@@ -31,30 +31,31 @@ Run = dict[str, Any]
 
 DONE, LATE = "done", "not finished"
 
-#: What is kept of a simulator, and what it is called in the record; of two, with the name of the simulator behind it.
+#: Keys of a run that describe a simulator, and their names in the record; for two simulators, each key is followed by
+#: the name of the simulator.
 _KEPT = {"version": "version", "build": "build_seconds", "run": "run_seconds"}
 
 
 @dataclass(frozen=True)
 class Ours:
-    """``dais-verif sim``. ``cache``: where its runtime library and its builds are kept."""
+    """``dais-verif sim``. ``cache``: the folder of its runtime library and its builds."""
 
     cache: Path
     limit: float
 
     def prepare(self) -> None:
-        """Build what is built once per machine."""
+        """Build the runtime library, which is built once per machine."""
         command = self._command(ROOT / "examples" / "quantised_mac.bin", "verilator", 10)
         done = self._timed(command)
         if done.code != 0:
             raise click.ClickException(f"dais-verif sim does not pass its own example: {done.last_words}")
 
     def forget(self) -> None:
-        """Let every design be new."""
+        """Delete all builds, so that every design is new."""
         shutil.rmtree(self.cache / "builds", ignore_errors=True)
 
     def run(self, subject: Subject, simulator: str, vectors: int) -> Run:
-        """One verdict. It is done only if it is a pass, and every vector was compared; ``simulator`` may be both."""
+        """Return a run, done only if it passed and compared every vector; ``simulator`` may be ``both``."""
         done = self._timed(self._command(subject.binary, simulator, vectors))
         run = _run(done)
         if run["ending"] == LATE:
@@ -76,7 +77,7 @@ class Ours:
         return {**run, "stages": _stages(record.get("profile") or [])}
 
     def _command(self, program: Path, simulator: str, vectors: int) -> list[str]:
-        # Neither side exhausts anything: the vectors are those that were asked for.
+        # Neither side has an exhaustive pass: only the requested vectors are run.
         options = [
             "--sim",
             simulator,
@@ -96,7 +97,7 @@ class Ours:
 
 @functools.cache
 def _profile_option() -> tuple[str, ...]:
-    """Where there is one."""
+    """Return the option ``--profile``, if ``sim`` has it."""
     command = [sys.executable, "-m", "dais_verif", "sim", "--help"]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     return ("--profile",) if "--profile" in text else ()
@@ -109,7 +110,7 @@ class Peer:
     limit: float
 
     def run(self, subject: Subject, vectors: int) -> Run:
-        """One verdict, from nothing: it keeps no cache. ``different``: rows in which its two models disagree."""
+        """Return a run, which has no cache. ``different``: the rows in which da4ml's two models disagree."""
         with tempfile.TemporaryDirectory(prefix="bench-sim-") as folder:
             rows = Path(folder) / "inputs.npy"
             np.save(rows, subject.vectors(vectors))
@@ -125,7 +126,7 @@ class Peer:
 
 
 def _stages(profile: list[dict[str, Any]]) -> dict[str, float]:
-    """Seconds in which each stage was at work; stages overlap, and one may have several parts."""
+    """Return the seconds in which each stage was at work; stages overlap, and a stage may have several parts."""
     seconds: dict[str, float] = {}
     for stage in profile:
         seconds[stage["name"]] = seconds.get(stage["name"], 0.0) + stage["busy"]

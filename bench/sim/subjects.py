@@ -1,4 +1,4 @@
-"""The programs: as files that ``dais-verif`` reads, as da4ml's JSON, and vectors for da4ml."""
+"""The programs, as files for ``dais-verif`` and as da4ml's JSON, and vectors for da4ml."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ __all__ = ["CORPUS", "LARGE", "NETWORKS", "REAL", "REAL_SHAPES", "SHAPES", "Subj
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("DAIS_CORPUS") or ROOT / "tests" / "corpus")
 
-#: Real programs of 2,000 to 5,000 ops, of the corpus.
+#: Real programs of the corpus, of 2,000 to 5,000 ops.
 REAL = ("p02_mlp_jet", "p13_hgq_jet", "p09_dense64")
-#: Synthetic ones.
+#: Synthetic programs.
 NETWORKS: Mapping[str, int] = {"network20k": 20_000, "network80k": 80_000}
-#: Wide ones, whose ops reach far back.
+#: Wide programs, whose ops read far earlier ops.
 SHAPES: Mapping[str, Callable[[], Program]] = {
     "convolution9k": partial(convolution, 6),
     "attention29k": partial(attention, 16, 16),
     "convolution82k": partial(convolution, 14),
     "convolution204k": partial(convolution, 21),
 }
-#: Real ones of the same shapes, where they are at hand.
+#: Real programs of the same shapes, where the folder exists.
 LARGE = Path(os.environ.get("DAIS_LARGE") or ROOT / "tests" / "large")
 REAL_SHAPES = ("p15_conv_58k",)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A program in ``binary``, for ``dais-verif``, and in ``json``, for da4ml; None where da4ml is not asked."""
+    """A program in the file ``binary``, for ``dais-verif``, and in ``json``, for da4ml, or None if da4ml is not run."""
 
     name: str
     ops: int
@@ -51,7 +51,7 @@ class Subject:
 
     @classmethod
     def of(cls, name: str, folder: Path) -> Subject:
-        """A program of the corpus, a network, or a file that is named. What has to be written goes to ``folder``."""
+        """Return a program of the corpus, a network, or a program's file. New files are written to ``folder``."""
         if name in REAL:
             return cls.of_corpus(CORPUS / name, folder)
         if name in NETWORKS:
@@ -60,7 +60,7 @@ class Subject:
 
     @classmethod
     def of_corpus(cls, place: Path, folder: Path) -> Subject:
-        """With da4ml's own JSON, which its own loader takes only if it is not compressed."""
+        """Return a program of the corpus with da4ml's own JSON, decompressed because da4ml's loader requires it."""
         binary, text = place / "prog.v1.bin", place / "da4ml.json"
         if not text.exists():
             text = folder / f"{place.name}.json"
@@ -69,13 +69,13 @@ class Subject:
 
     @classmethod
     def of_network(cls, ops: int, folder: Path) -> Subject:
-        """``bench.networks``."""
+        """Return a network of ``bench.networks``."""
         name = f"network{ops // 1000}k" if ops % 1000 == 0 else f"network{ops}"
         return cls.of_program(name, network(ops), folder)
 
     @classmethod
     def of_shape(cls, name: str, folder: Path) -> Subject:
-        """One of ``SHAPES``, or of ``LARGE`` if it is there."""
+        """Return a program of ``SHAPES``, or of the folder ``LARGE``."""
         binary = LARGE / name / "prog.v1.bin.gz"
         if name in SHAPES:
             binary = folder / f"{name}.bin"
@@ -84,20 +84,20 @@ class Subject:
 
     @classmethod
     def of_program(cls, name: str, program: Program, folder: Path) -> Subject:
-        """Written to ``folder`` in both forms."""
+        """Write a program to ``folder`` in both forms, and return it."""
         binary, text = folder / f"{name}.bin", folder / f"{name}.json"
         binary.write_bytes(write_binary(program, "v1"))
         text.write_text(json.dumps(json_tree(program)))
         return cls(name, program.n_ops, binary, text)
 
     def vectors(self, rows: int) -> NDArray[np.float64]:
-        """Those of ``dais-verif sim`` with seed 0, as doubles (rows, n_in)."""
+        """Return the vectors of ``dais-verif sim`` with seed 0, as doubles (rows, n_in)."""
         columns = generate(load(self.binary), rows, 0).columns
         return np.stack([np.ldexp(column.mantissa.astype(np.float64), column.exponent) for column in columns], axis=1)
 
 
 def json_tree(program: Program) -> list[Any]:
-    """``program``, without tables, as the tree of da4ml's JSON; every interval is the whole range of its type."""
+    """Return ``program``, without tables, as the tree of da4ml's JSON; each interval is the whole range of its type."""
     if program.tables:
         raise ValueError(f"{program}: tables are not written; name a program without")
     ops = [[op.id0, op.id1, op.code, op.data, _interval(op.type), 0.0, 0.0] for op in program.ops]

@@ -1,4 +1,4 @@
-"""Wall time and CPU time of a process with all that it starts, under a time limit."""
+"""Measure wall time and CPU time of a process and all that it starts, under a time limit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 __all__ = ["Timed", "timed"]
 
-#: How long a process that was interrupted may take to end what it started.
+#: Seconds that an interrupted process may take to end the processes that it started.
 _GRACE = 10.0
 
 
 class Timed(NamedTuple):
-    """``cpu``: user and system seconds, of children too. ``peak``: bytes, of the largest process among them.
+    """The times of a process. ``cpu``: user and system seconds, with children. ``peak``: bytes of the largest process.
 
-    ``code`` is None if the limit ended the process; then ``cpu`` may miss what its children used.
+    ``code`` is None if the limit ended the process; ``cpu`` may then miss the time of its children.
     """
 
     wall: float
@@ -33,13 +33,13 @@ class Timed(NamedTuple):
 
     @property
     def last_words(self) -> str:
-        """The last line that it wrote to stderr, else how it ended."""
+        """Return the last line that it wrote to stderr, or how it ended if there is none."""
         lines = self.stderr.strip().splitlines()
         return lines[-1].strip() if lines else f"ended with {self.code}"
 
 
 def timed(command: Sequence[str], *, env: Mapping[str, str], cwd: Path, limit: float) -> Timed:
-    """Run ``command`` in a session of its own, and end all of it after ``limit`` seconds."""
+    """Run ``command`` in a separate session, and end the whole session after ``limit`` seconds."""
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -53,7 +53,7 @@ def timed(command: Sequence[str], *, env: Mapping[str, str], cwd: Path, limit: f
         )
         try:
             in_time = _ended(process.pid, limit)
-        finally:  # Ctrl-C does not reach another session
+        finally:  # Ctrl-C does not reach the other session
             if not _ended(process.pid, 0):
                 _end(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
@@ -68,7 +68,7 @@ def timed(command: Sequence[str], *, env: Mapping[str, str], cwd: Path, limit: f
 
 
 def _ended(pid: int, seconds: float) -> bool:
-    """Wait until the child ends, without reaping it."""
+    """Wait at most ``seconds`` until the child ends, without reaping it; return whether it has ended."""
     handle = os.pidfd_open(pid)
     try:
         return bool(select.select([handle], [], [], seconds)[0])
@@ -77,7 +77,7 @@ def _ended(pid: int, seconds: float) -> bool:
 
 
 def _end(pid: int) -> None:
-    """Interrupt the session, so that compilers are reaped and counted; then kill what is left of it."""
+    """Interrupt the session, so that compilers are reaped and counted; then kill its remaining processes."""
     os.killpg(pid, signal.SIGINT)
     _ended(pid, _GRACE)
     os.killpg(pid, signal.SIGKILL)
