@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def quantised_mac() -> Program:
-    """ReLU(x0 + 3*x1 - x2/2 - 1.25), cut to 6 bits: what one neuron of a quantised network looks like."""
+    """Return ReLU(x0 + 3*x1 - x2/2 - 1.25), cut to 6 bits, as in a neuron of a quantised network."""
     s = (1, 3, 2)  # inputs: signed, 3 integer bits, 2 fractional bits
     ops = [
         (-1, 0, -1, 0, s),
@@ -29,7 +29,7 @@ def quantised_mac() -> Program:
 
 
 def sort_two() -> Program:
-    """Minimum and maximum of two values of different types, by a subtraction and two multiplexers."""
+    """Return minimum and maximum of two values of different types, by a subtraction and two multiplexers."""
     ops = [
         (-1, 0, -1, 0, (1, 4, 1)),
         (-1, 1, -1, 0, (0, 4, 2)),
@@ -41,7 +41,7 @@ def sort_two() -> Program:
 
 
 def lookup_square() -> Program:
-    """A table of squares over a signed 4-bit input, a product as a second opinion, and their XOR, which is 0."""
+    """Return the square of a signed 4-bit input from a table, the negated product, and the XOR of both, which is 0."""
     ops = [
         (-1, 0, -1, 0, (1, 3, 0)),
         (8, 0, -1, 0, (0, 7, 0)),  # table 0, first entry for the smallest value

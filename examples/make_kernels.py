@@ -10,7 +10,7 @@ HERE = Path(__file__).parent / "kernels"
 
 
 def print_test() -> Program:
-    """The variables of the example of `printf` in Habana's document, as constants; output 0 is the first of them."""
+    """Return the variables of the `printf` example in Habana's document as constants; output 0 is the first."""
     values = [
         (0xFF, (0, 8, 0)),  # char_val and uchar_val
         (0xB221, (0, 16, 0)),  # short_val and ushort_val

@@ -1,8 +1,8 @@
 """Make the example machines: `make examples`, or `python examples/make_machines.py`.
 
-Each computes over many cycles what a program computes at once. Beside ``NAME.fsm.json`` lie that program, ``NAME.bin``,
-the frame that says which cycles are the program's inputs and outputs, ``NAME.toml``, and ``NAME_wrong.fsm.json``: the
-machine with one fault in its control.
+Each machine computes in many cycles what a program computes at once. The files of each are ``NAME.mach``, the program
+``NAME.bin``, the frame ``NAME.toml``, which states the cycles of the program's inputs and outputs, and
+``NAME_wrong.mach``, the machine with one fault in its control.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ SUM = FixedType(1, 19, 0)
 
 
 def unsigned(width: int) -> FixedType:
-    """The type of an unsigned integer."""
+    """Return the type of an unsigned integer."""
     return FixedType(0, width, 0)
 
 
 def table(values: Sequence[int], width: int) -> str:
-    """The text of a table with an entry for every number of ``width`` bits."""
+    """Return the text of a table with an entry for every number of ``width`` bits; missing ones are 0."""
     return "[" + ", ".join(map(str, [*values, *[0] * ((1 << width) - len(values))])) + "]"
 
 
-# A dot product, a pair of numbers a cycle
+# A dot product, one pair of numbers per cycle
 
 
 def serial_dot(*, cleared: bool = True) -> Machine:
-    """Eight products, one a cycle, summed; the sum begins again where the counter is 0, if it is ``cleared``."""
+    """Return a sum of eight products, one per cycle; it restarts when the counter is 0, if it is ``cleared``."""
     made = MachineBuilder()
     x, w, en = made.input("x", BYTE), made.input("w", BYTE), made.input("en", BIT)
     count = made.register("count", unsigned(3), initial=0)
@@ -70,7 +70,7 @@ def serial_dot(*, cleared: bool = True) -> Machine:
 
 
 def serial_dot_program() -> Program:
-    """The eight products of x0 * w0 and so on, and their sum."""
+    """Return the sum of the eight products x0 * w0 to x7 * w7."""
     lines = ["input " + ", ".join(f"{v}{j}" for v in "xw" for j in range(8))]
     lines += [f"{v}{j} = s8.0 input {v}{j}" for v in "xw" for j in range(8)]
     lines += [f"p{j} = s16.0 x{j} * w{j}" for j in range(8)]
@@ -79,13 +79,16 @@ def serial_dot_program() -> Program:
     return assemble("\n".join(lines))
 
 
-# A dense layer of 16 inputs and 8 outputs, one product a cycle
+# A dense layer of 16 inputs and 8 outputs, one product per cycle
 
 WEIGHTS = [Random(row).choices(range(-7, 8), k=16) for row in range(8)]
 
 
 def dense(*, last: int = 128) -> Machine:
-    """Cycle 0 takes all inputs in; then come 16 products for each of 8 outputs. ``last``: count of the last cycle."""
+    """Return a layer that stores all inputs in cycle 0, then adds 16 products for each of 8 outputs.
+
+    ``last``: the value of the counter in the last cycle.
+    """
     made = MachineBuilder()
     x, en = made.input("x", [BYTE] * 16), made.input("en", BIT)
     weights = made.register("weights", [FixedType(1, 3, 0)] * 128, initial=[w for row in WEIGHTS for w in row])
@@ -152,7 +155,7 @@ def dense(*, last: int = 128) -> Machine:
 
 
 def dense_program() -> Program:
-    """The layer at once, by shifts and adds."""
+    """Return the whole layer, by shifts and adds."""
     lines = ["input " + ", ".join(f"x{j}" for j in range(16)), *(f"x{j} = s8.0 input x{j}" for j in range(16))]
     lines.append("zero = s20.0 0")
     for row, weights in enumerate(WEIGHTS):
@@ -165,16 +168,17 @@ def dense_program() -> Program:
     return assemble("\n".join(lines))
 
 
-# A 3x3 convolution of an image of 8x8 that comes a pixel a cycle
+# A 3x3 convolution of an image of 8x8 pixels, of which one arrives per cycle
 
 KERNEL = ((1, 2, 1), (2, 4, 2), (1, 2, 1))
 PIXEL = unsigned(8)
 
 
 def convolution(*, enabled: bool = True) -> Machine:
-    """Two lines are kept, and two columns of three; ``y`` is right from the third pixel of the third line on.
+    """Return a convolution that stores two lines and the sums of two columns.
 
-    ``enabled``: whether the older line waits while ``en`` is 0, as all else does.
+    ``y`` is right from the third pixel of the third line on. ``enabled``: whether the older line also waits while
+    ``en`` is 0, as all other registers do.
     """
     made = MachineBuilder()
     x, en = made.input("x", PIXEL), made.input("en", BIT)
@@ -215,7 +219,7 @@ def convolution(*, enabled: bool = True) -> Machine:
 
 
 def convolution_program() -> Program:
-    """All 36 results at once, each the sum of nine pixels with the weights of the kernel."""
+    """Return all 36 results, each the sum of nine pixels times the weights of the kernel."""
     pixels = [(row, column) for row in range(8) for column in range(8)]
     lines = ["input " + ", ".join(f"x{r}{c}" for r, c in pixels), *(f"x{r}{c} = u8.0 input x{r}{c}" for r, c in pixels)]
     lines.append("zero = u12.0 0")
@@ -254,7 +258,7 @@ outputs = [
 {HELD}""",
 }
 
-#: Name, machine, machine with a fault, program.
+#: The name, machine, machine with a fault, and program of each example.
 MACHINES = [
     ("serial_dot", serial_dot(), serial_dot(cleared=False), serial_dot_program()),
     ("dense", dense(), dense(last=127), dense_program()),

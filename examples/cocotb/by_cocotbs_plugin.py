@@ -1,10 +1,10 @@
-r"""The same bench by cocotb's own pytest plugin, which builds the design and shows each of its tests.
+r"""Run the testbench with cocotb's own pytest plugin, which builds the design and shows each of its tests.
 
     pytest -n 2 -p cocotb_tools._pytest.plugin --cocotb-simulator icarus --cocotb-build-dir /tmp/mac \
         examples/cocotb/by_cocotbs_plugin.py
 
-The plugin is of cocotb 2.1, and said to change. It passes where it finds no test in the module that it is given: look
-at the number of tests.
+The plugin is that of cocotb 2.1, which is not public yet and may change. It passes if it finds no test in the given
+module: check the number of tests.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(name="mac")
 def mac_design(hdl: Any) -> Any:
-    """The design, built."""
+    """Build the design, and return it."""
     hdl.toplevel = "mac"
     hdl.sources = (os.environ.get("MAC_RTL", HERE / "mac.v"),)
     hdl.timescale = ("1ns", "1ps")
-    hdl.build(always=True)  # else RTL that is older than the build before it is not compiled
+    hdl.build(always=True)  # otherwise, RTL that is older than the previous build is not compiled
     return hdl
 
 

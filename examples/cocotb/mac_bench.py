@@ -1,4 +1,4 @@
-"""A bench as users write it for cocotb, with the model, the scoreboard and the vectors of dais-verif."""
+"""A testbench as users write it for cocotb, with the model, the scoreboard and the vectors of dais-verif."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.cocotb import DaisModel, Scoreboard, generate_vectors
 
 HERE = Path(__file__).parent
 PROGRAM = HERE.parent / "quantised_mac.bin"
-#: The tests of this example put faults into the RTL.
+#: The tests of this example replace the RTL by faulty RTL.
 RTL = Path(os.environ.get("MAC_RTL", HERE / "mac.v"))
 
 
@@ -30,7 +30,7 @@ async def begin(dut: Any) -> None:
 
 @cocotb.test()
 async def test_every_output_bit(dut: Any) -> None:
-    """Vectors with bubbles between them, and stalls; the scoreboard pairs inputs and outputs."""
+    """The outputs are right for vectors with bubbles and stalls; the scoreboard pairs inputs and outputs."""
     scoreboard = Scoreboard(dut, PROGRAM, ports=HERE / "mac.toml", rtl=RTL)
     await begin(dut)
     drawn = random.Random(1)
@@ -52,7 +52,7 @@ async def test_every_output_bit(dut: Any) -> None:
 
 @cocotb.test()
 async def test_one_by_hand(dut: Any) -> None:
-    """The model alone: what must come out of one vector of real values."""
+    """The output is right for one vector of real values, with only the model."""
     model = DaisModel(PROGRAM)
     await begin(dut)
     dut.in_valid.value = 1

@@ -1,4 +1,4 @@
-"""The bench by cocotb's own runner and by cocotb-test, and beside it what dais-verif does by itself.
+"""Run the testbench with cocotb's own runner and with cocotb-test, and dais-verif without a testbench.
 
 pytest -n 2 examples/cocotb
 """
@@ -15,12 +15,12 @@ from cocotb_test.simulator import run
 from cocotb_tools.runner import get_runner
 
 HERE = Path(__file__).parent
-#: The tests of this example put faults into the RTL.
+#: The tests of this example replace the RTL by faulty RTL.
 RTL = Path(os.environ.get("MAC_RTL", HERE / "mac.v"))
 
 
 def test_by_cocotbs_runner(tmp_path: Path) -> None:
-    """Cocotb's own runner: a failing test fails this one."""
+    """All tests of the testbench pass in cocotb's own runner; if one fails, this test fails."""
     runner = get_runner("icarus")
     runner.build(sources=[RTL], hdl_toplevel="mac", build_dir=tmp_path, timescale=("1ns", "1ps"))
     runner.test(
@@ -33,7 +33,7 @@ def test_by_cocotbs_runner(tmp_path: Path) -> None:
 
 
 def test_by_cocotb_test(tmp_path: Path) -> None:
-    """cocotb-test."""
+    """All tests of the testbench pass in cocotb-test."""
     run(
         verilog_sources=[str(RTL)],
         toplevel="mac",
@@ -46,5 +46,5 @@ def test_by_cocotb_test(tmp_path: Path) -> None:
 
 @pytest.mark.dais_program("../quantised_mac.bin", sim="icarus", rtl=str(RTL), top="mac", ports=str(HERE / "mac.toml"))
 def test_by_dais_verif(dais_result: Mapping[str, Any]) -> None:
-    """No bench at all."""
+    """dais-verif compares 1,000 vectors without a testbench."""
     assert dais_result["simulators"][0]["vectors_compared"] == 1000

@@ -2,10 +2,10 @@
 
     python examples/digits/train.py [FOLDER]     # a minute on two cores; pip install 'dais-verif[examples]'
 
-Writes ``digits.onnx`` and ``held_back.npz``: images that training never saw, with their labels. Weights, biases and
-activations are integers times powers of two, so that the network is exact in fixed point. While it is trained, half of
-the time a convolution leaves something out as some knob of an approximation does, so that the network bears it.
-Seeds are fixed; other versions of JAX may still round otherwise, and end in other weights.
+It writes ``digits.onnx`` and ``held_back.npz``: images that were not used for training, with their labels. Weights,
+biases and activations are integers times powers of two, so that the network is exact in fixed point. In half of the
+training steps, a convolution is approximated as a random knob does, so that the network tolerates approximations.
+Seeds are fixed; other versions of JAX may still round differently, and produce other weights.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from dais_verif.approx.sampling import kept_elements, weight_factor
 SEED = 20
 HELD_BACK = 600
 BATCH = 64
-#: Rounds through the images with real numbers, then with quantised ones.
+#: Epochs with real numbers, then with quantised numbers.
 ROUNDS = 60, 600
-#: How often a convolution leaves something out while it is trained, and the knobs that say what; 11 is none.
+#: The probability that a convolution is approximated in a training step, and the knobs to choose from; 11 is exact.
 LEFT_OUT = 0.5
 CHOICES = (11, *range(121, 139), *range(231, 240))
 #: Channels of the two convolutions.
 CHANNELS = 8, 16
-#: Bits of weights, signed, and of activations, which are not.
+#: Bits of weights, which are signed, and of activations, which are unsigned.
 WEIGHT_BITS, ACTIVATION_BITS = 3, 4
 
 Weights = dict[str, jax.Array]
-#: The scale of each tensor of weights, and of what is quantised between layers, as the exponent of a power of two.
+#: The scale of each tensor of weights and of each quantised activation, as the exponent of a power of two.
 Exponents = Mapping[str, int]
 
 
 def images() -> tuple[np.ndarray, np.ndarray]:
-    """Images of 8 by 8 pixels, 0 to 15 sixteenths, with their digits, in one fixed order."""
+    """Return images of 8 by 8 pixels, 0 to 15 sixteenths, with their digits, in a fixed random order."""
     digits = load_digits()
     order = np.random.default_rng(SEED).permutation(len(digits.target))
     pixels = np.minimum(digits.images, 15)[:, None] / 16
@@ -53,7 +53,7 @@ def images() -> tuple[np.ndarray, np.ndarray]:
 
 
 def initial() -> Weights:
-    """Random weights, as large as keeps the size of what goes through them; no bias."""
+    """Return random weights that keep the magnitude of activations, and biases of 0."""
     rng = np.random.default_rng(SEED)
     shapes = {"w1": (CHANNELS[0], 1, 3, 3), "w2": (CHANNELS[1], CHANNELS[0], 3, 3), "w3": (4 * CHANNELS[1], 10)}
     found = {}
@@ -65,14 +65,14 @@ def initial() -> Weights:
 
 
 def quantised(x: jax.Array, exponent: int, lo: int, hi: int) -> jax.Array:
-    """``x`` as an integer within ``lo`` and ``hi`` times ``2**exponent``; its gradient is that of the bounds alone."""
+    """Return ``x`` as an integer in ``lo..hi`` times ``2**exponent``; the gradient is that of the clipping only."""
     scale = 2.0**exponent
     held = jnp.clip(x, lo * scale, hi * scale)
     return held + jax.lax.stop_gradient(jnp.round(held / scale) * scale - held)
 
 
 def weight(weights: Weights, name: str, exponents: Exponents | None) -> jax.Array:
-    """Weights have few bits; a bias has as many as it needs, at the scale of its weights times that of its data."""
+    """Return weights, quantised to few bits, or biases, to 8 bits; real numbers if there are no ``exponents``."""
     if exponents is None:
         return weights[name]
     most = 2 ** (WEIGHT_BITS - 1) - 1 if name[0] == "w" else 127
@@ -80,12 +80,12 @@ def weight(weights: Weights, name: str, exponents: Exponents | None) -> jax.Arra
 
 
 def activation(x: jax.Array, name: str, exponents: Exponents | None) -> jax.Array:
-    """What comes out of a layer, without a sign."""
+    """Return the activations ``x`` of a layer, quantised to unsigned numbers if there are ``exponents``."""
     return x if exponents is None else quantised(x, exponents[name], 0, 2**ACTIVATION_BITS - 1)
 
 
 class Knob(NamedTuple):
-    """What a knob makes of a convolution: what each row and column is a mean of, and a factor for each weight."""
+    """The effect of a knob on a convolution: the mean for each row and column of results, and a factor per weight."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -93,7 +93,7 @@ class Knob(NamedTuple):
 
 
 def knob(number: int, size: int, channels: int) -> Knob:
-    """Return the knob ``number`` for results of ``size`` by ``size`` and filters of 3 by 3 over so many channels."""
+    """Return the knob ``number`` for results of ``size`` by ``size`` and 3 by 3 filters over ``channels`` channels."""
     chosen = KNOBS[number]
     found = Knob(np.eye(size), np.eye(size), np.ones((channels, 3, 3)))
     if chosen.axis == "filter":
@@ -107,7 +107,7 @@ def knob(number: int, size: int, channels: int) -> Knob:
 
 
 def knobs(first: int, second: int) -> tuple[Knob, Knob]:
-    """Return those of both convolutions."""
+    """Return the knobs of both convolutions."""
     return knob(first, 8, 1), knob(second, 4, CHANNELS[0])
 
 
@@ -115,7 +115,7 @@ NONE = knobs(11, 11)
 
 
 def layer(x: jax.Array, w: jax.Array, b: jax.Array, left: Knob) -> jax.Array:
-    """Convolution, bias, ReLU and the largest of 2 by 2."""
+    """Return convolution, bias, ReLU and a 2 by 2 max-pool of ``x``."""
     y = jax.lax.conv(x, w * left.factors, (1, 1), "SAME")
     y = jnp.einsum("ri,ncij,sj->ncrs", left.rows, y, left.columns) + b[:, None, None]
     y = jnp.maximum(y, 0)
@@ -125,14 +125,14 @@ def layer(x: jax.Array, w: jax.Array, b: jax.Array, left: Knob) -> jax.Array:
 def hidden(
     weights: Weights, x: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob]
 ) -> tuple[jax.Array, jax.Array]:
-    """What is quantised behind each convolution."""
+    """Return the quantised activations after each convolution."""
     w = {name: weight(weights, name, exponents) for name in weights}
     a1 = activation(layer(x, w["w1"], w["b1"], left[0]), "a1", exponents)
     return a1, activation(layer(a1, w["w2"], w["b2"], left[1]), "a2", exponents)
 
 
 def scores(weights: Weights, x: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob] = NONE) -> jax.Array:
-    """How much speaks for each digit, a row an image."""
+    """Return the score of each digit, one row per image."""
     a2 = hidden(weights, x, exponents, left)[1]
     return a2.reshape(len(x), -1) @ weight(weights, "w3", exponents) + weight(weights, "b3", exponents)
 
@@ -140,13 +140,13 @@ def scores(weights: Weights, x: jax.Array, exponents: Exponents | None, left: tu
 def loss(
     weights: Weights, x: jax.Array, digits: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob]
 ) -> jax.Array:
-    """Cross-entropy, and a little for large weights."""
+    """Return the cross-entropy, with a small penalty for large weights."""
     right = jax.nn.log_softmax(scores(weights, x, exponents, left))[jnp.arange(len(x)), digits]
     return -right.mean() + 1e-4 * sum((w**2).sum() for name, w in weights.items() if name[0] == "w")
 
 
 def shifted(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The images moved by up to a pixel, every third of them."""
+    """Return the images, of which a random third is shifted by up to one pixel."""
     padded, found = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), x.copy()
     for at in rng.choice(len(x), len(x) // 3, replace=False):
         down, right = rng.integers(0, 3, 2)
@@ -157,7 +157,7 @@ def shifted(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def trained(
     weights: Weights, x: np.ndarray, digits: np.ndarray, rounds: int, rate: float, exponents: Exponents | None
 ) -> Weights:
-    """Adam, with a rate that falls to 0 along a cosine."""
+    """Return weights that are trained by Adam, with a rate that falls to 0 along a cosine."""
 
     @jax.jit
     def step(weights: Weights, m: Weights, v: Weights, count: int, rate: float, x, digits, left):
@@ -182,7 +182,7 @@ def trained(
 
 
 def chosen_exponents(weights: Weights, x: np.ndarray) -> dict[str, int]:
-    """For weights the scale with the smallest error, for activations the one that holds nearly all of them."""
+    """Return the scales: the smallest error for weights, and a range that holds nearly all activations."""
     found = {}
     for name in ("w1", "w2", "w3"):
         most, w = 2 ** (WEIGHT_BITS - 1) - 1, weights[name]
@@ -197,7 +197,7 @@ def chosen_exponents(weights: Weights, x: np.ndarray) -> dict[str, int]:
 
 
 class Model:
-    """The model as it is written: each method returns the name of the tensor that it adds."""
+    """A builder of the ONNX model: each method returns the name of the tensor that it adds."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -221,12 +221,12 @@ class Model:
         )
 
     def quantised(self, name: str, x: str, exponent: int) -> str:
-        """Add a quantiser, and what makes real numbers of its integers."""
+        """Add a quantiser and a dequantiser."""
         scale = self.scale(name, exponent, TensorProto.UINT4)
         return self.node("DequantizeLinear", f"{name}_back", self.node("QuantizeLinear", name, x, *scale), *scale)
 
     def weight(self, name: str, values: jax.Array, exponent: int) -> str:
-        """Integers of 8 bits, as most readers of ONNX take them, although weights need fewer."""
+        """Add weights as integers of 8 bits, which most readers of ONNX accept, although weights need fewer bits."""
         most = 2 ** (WEIGHT_BITS - 1) - 1 if name[0] == "w" else 127
         raw = np.asarray(quantised(values, exponent, -most, most)) / 2.0**exponent
         self.tensors.append(numpy_helper.from_array(raw.astype(np.int8), name))
@@ -234,7 +234,7 @@ class Model:
 
 
 def exported(weights: Weights, exponents: Exponents) -> onnx.ModelProto:
-    """The network as ONNX."""
+    """Return the network as ONNX."""
     m = Model()
     real = {name: m.weight(name, weights[name], exponents[name]) for name in sorted(weights)}
     x = m.quantised("q0", "image", -4)
@@ -259,12 +259,12 @@ def exported(weights: Weights, exponents: Exponents) -> onnx.ModelProto:
 
 
 def accuracy(weights: Weights, x: np.ndarray, digits: np.ndarray, exponents: Exponents | None) -> float:
-    """The part of the images that is read right."""
+    """Return the fraction of the images whose digit is recognised."""
     return float((np.asarray(scores(weights, x, exponents)).argmax(1) == digits).mean())
 
 
 def main(folder: Path) -> None:
-    """Train, say how good it is, and write both files."""
+    """Train the network, print its accuracy, and write both files."""
     x, digits = images()
     seen, known = x[:-HELD_BACK], digits[:-HELD_BACK]
     new, new_digits = x[-HELD_BACK:], digits[-HELD_BACK:]
