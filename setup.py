@@ -1,6 +1,6 @@
-"""The parts of the build that pyproject.toml cannot say: the C kernel of the fast golden engine, and where rtl/ goes.
+"""The parts of the build that pyproject.toml cannot express: the C kernel of the fast engine, and the place of rtl/.
 
-Where there is no C compiler the build goes on without it; the numpy engine then takes over, with a notice.
+Without a C compiler, the build continues without the kernel; the numpy engine is then used, with a notice.
 """
 
 from hashlib import sha256
@@ -14,10 +14,10 @@ SOURCES = sorted(FOLDER.glob("*.[ch]"))
 
 
 class BuildWithRtl(build_py):
-    """Hand-written RTL lies at the top of the source tree and is installed within the package."""
+    """Install the hand-written RTL, which is at the top of the source tree, inside the package."""
 
     def run(self):
-        """Copy ``rtl/*.v`` to ``dais_verif/rtl``; an editable installation finds them where they are."""
+        """Copy ``rtl/*.v`` to ``dais_verif/rtl``; an editable installation finds them in the source tree."""
         super().run()
         if not self.editable_mode:
             target = Path(self.build_lib, "dais_verif", "rtl")
@@ -33,7 +33,7 @@ setup(
             "dais_verif.golden._kernel",
             [str(FOLDER / "kernel.c")],
             depends=[str(path) for path in SOURCES],
-            # What it was built from, so that a stale build is noticed. See dais_verif/golden/fast.py.
+            # The hash of its sources, so that a stale build is noticed. See dais_verif/golden/fast.py.
             define_macros=[("SOURCE_HASH", sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16])],
             extra_compile_args=["-O3", "-std=gnu11", "-Wall", "-Wextra"],
             optional=True,

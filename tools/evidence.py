@@ -1,13 +1,13 @@
-"""Prove programs and let other solvers decide every obligation, as a part of ``make evidence``.
+"""Prove programs and let several solvers decide every obligation, as a part of ``make evidence``.
 
-Each program is proved with ``--dump-smt``, which states all that its proof rests on while no rule of the normal form is
-in force. bitwuzla, and z3 and cvc5 if they are installed, then decide every statement from its file. Whoever believes
-one of them need trust neither the normal form nor how dais-verif decided, but only that the statements are the right
-ones.
+Each program is proved with ``--dump-smt``, which writes every statement on which its proof depends, without the rules
+of the normal form. bitwuzla, and z3 and cvc5 if they are installed, then decide every statement from its file. Users
+who trust one of them need to trust neither the normal form nor the decisions of dais-verif, but only that the
+statements are the right ones.
 
-What has been answered is kept, so a run that is broken off goes on where it was. Evidence of other code or of another
-program is made again. Exit codes: 0 every solver confirms every statement, 1 one says otherwise or a proof failed,
-6 some were not decided in time.
+Answers are stored, so that an interrupted run continues where it stopped. Evidence of other code or of another program
+is made again. Exit codes: 0 every solver confirms every statement, 1 a solver refutes one or a proof failed, 6 some
+were not decided in time.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
-#: Solvers by the packages that they come in; the first is always there, since proofs need it.
+#: The package of each solver; the first one is always installed, since proofs need it.
 PACKAGES = {"bitwuzla": "bitwuzla", "z3": "z3-solver", "cvc5": "cvc5"}
 
 
 class Question(NamedTuple):
-    """One statement for one solver. ``sha256``: of the file."""
+    """A statement for one solver. ``sha256``: the hash of the file."""
 
     solver: str
     file: Path
@@ -43,7 +43,7 @@ class Question(NamedTuple):
 
 
 def bitwuzla_says(file: Path, seconds: float) -> str:
-    """What bitwuzla makes of ``file``: ``sat``, ``unsat`` or ``unknown``."""
+    """Return bitwuzla's answer to ``file``: ``sat``, ``unsat`` or ``unknown``."""
     import bitwuzla
 
     options = bitwuzla.Options()
@@ -54,7 +54,7 @@ def bitwuzla_says(file: Path, seconds: float) -> str:
 
 
 def z3_says(file: Path, seconds: float) -> str:
-    """What z3 makes of ``file``."""
+    """Return z3's answer to ``file``."""
     import z3
 
     solver = z3.Solver()
@@ -64,7 +64,7 @@ def z3_says(file: Path, seconds: float) -> str:
 
 
 def cvc5_says(file: Path, seconds: float) -> str:
-    """What cvc5 makes of ``file``."""
+    """Return cvc5's answer to ``file``."""
     import cvc5
 
     solver = cvc5.Solver()
@@ -81,7 +81,7 @@ SOLVERS: dict[str, Callable[[Path, float], str]] = {"bitwuzla": bitwuzla_says, "
 
 
 def solvers() -> dict[str, str]:
-    """The solvers that are installed, with their versions."""
+    """Return the solvers that are installed, with their versions."""
     found = {}
     for name, package in PACKAGES.items():
         try:
@@ -92,7 +92,7 @@ def solvers() -> dict[str, str]:
 
 
 def answer(question: Question, seconds: float) -> dict[str, Any]:
-    """What a solver says, as it is kept."""
+    """Return the answer of a solver, in the form in which it is stored."""
     start = time.perf_counter()
     said = SOLVERS[question.solver](question.file, seconds)
     return {
@@ -106,7 +106,7 @@ def answer(question: Question, seconds: float) -> dict[str, Any]:
 
 
 def stamp_of(program: Path) -> str:
-    """The hash of a program and of all code that proves it."""
+    """Return the hash of a program and of all code that proves it."""
     digest = hashlib.sha256(program.read_bytes())
     for file in sorted((ROOT / "dais_verif").rglob("*.py")):
         digest.update(f"{file.relative_to(ROOT)} ".encode() + file.read_bytes())
@@ -114,7 +114,7 @@ def stamp_of(program: Path) -> str:
 
 
 def proved(program: Path, folder: Path) -> dict[str, Any]:
-    """The record of a proof of ``program``, with its statements in ``folder / "obligations"``."""
+    """Return the record of a proof of ``program``, whose statements are in ``folder / "obligations"``."""
     record, stamp = folder / "proof.json", folder / "stamp"
     if stamp.is_file() and stamp.read_text() == stamp_of(program):
         known: dict[str, Any] = json.loads(record.read_text())
@@ -126,14 +126,14 @@ def proved(program: Path, folder: Path) -> dict[str, Any]:
         [*command, "--dump-smt", str(folder / "obligations")], capture_output=True, text=True, cwd=ROOT, check=False
     )
     tree: dict[str, Any] = json.loads(done.stdout)
-    if tree["verdict"] == "PASS":  # only then is there anything to go on with
+    if tree["verdict"] == "PASS":  # only a proof that passed has statements to decide
         record.write_text(json.dumps(tree, indent=1))
         stamp.write_text(stamp_of(program))
     return tree
 
 
 def asked(folder: Path, names: Sequence[str]) -> list[Question]:
-    """All statements of a proof for all solvers."""
+    """Return all statements of a proof, for all solvers."""
     index = json.loads((folder / "obligations" / "index.json").read_text())
     found = []
     for statement in index["statements"]:
@@ -144,7 +144,7 @@ def asked(folder: Path, names: Sequence[str]) -> list[Question]:
 
 
 def answered(folder: Path, versions: dict[str, str]) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """What has been answered before by these versions, by solver, file and its hash; half a line counts as none."""
+    """Return stored answers of these versions, by solver, file and its hash; partial lines are ignored."""
     found = {}
     path = folder / "answers.jsonl"
     for line in path.read_text().splitlines() if path.is_file() else ():
@@ -158,12 +158,12 @@ def answered(folder: Path, versions: dict[str, str]) -> dict[tuple[str, str, str
 
 
 def decided(folder: Path, versions: dict[str, str], seconds: float, jobs: int) -> list[dict[str, Any]]:
-    """The answers of all solvers to all statements in ``folder``; those that are not known yet are asked for."""
+    """Return the answers of all solvers to all statements in ``folder``; the solvers decide those not stored yet."""
     known = answered(folder, versions)
     questions = asked(folder, list(versions))
     new = [q for q in questions if (q.solver, q.file.name, q.sha256) not in known]
     with (folder / "answers.jsonl").open("a") as kept, ProcessPoolExecutor(jobs) as pool:
-        kept.write("\n")  # what a run that was broken off has left may be half a line
+        kept.write("\n")  # an interrupted run may have left a partial line
         for one in pool.map(answer, new, [seconds] * len(new), chunksize=16):
             one["version"] = versions[one["solver"]]
             kept.write(json.dumps(one) + "\n")
@@ -173,7 +173,7 @@ def decided(folder: Path, versions: dict[str, str], seconds: float, jobs: int) -
 
 
 def summary(name: str, record: dict[str, Any], answers: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
-    """What is told of one program. Raises nothing: what is wrong is in ``wrong``."""
+    """Return the summary of one program; wrong answers are in ``wrong``."""
     index = json.loads((folder / "obligations" / "index.json").read_text()) if answers else {}
     wrong = [one for one in answers if one["answer"] not in (one["expected"], "unknown") or one["expected"] != "unsat"]
     counts = Counter((one["solver"], one["answer"]) for one in answers)
@@ -196,7 +196,7 @@ def summary(name: str, record: dict[str, Any], answers: list[dict[str, Any]], fo
 
 
 def code_of(results: list[dict[str, Any]]) -> int:
-    """How a run ends."""
+    """Return the exit code of a run."""
     if not results or any(r["wrong"] or r["verdict"] != "PASS" or not r["statements"] for r in results):
         return 1
     return 6 if any(r["undecided"] or r["not_stated"] or r["terms"] != "as written" for r in results) else 0

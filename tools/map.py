@@ -38,7 +38,7 @@ def _sections(folder: Path, name: str) -> Iterator[str]:
 
 
 def _summary(path: Path) -> str:
-    """The first paragraph of its docstring, on one line."""
+    """Return the first paragraph of a module's docstring, on one line."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())
 

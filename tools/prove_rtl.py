@@ -1,11 +1,11 @@
 """Prove the hand-written RTL: ``make prove-rtl``, or ``python tools/prove_rtl.py --help``.
 
-Every proof is done for all lengths of time: a base case (no assertion fails in the first clocks after power-up, from
-any state of the registers), induction (if none failed for some clocks, none fails in the next), and covers
-(situations that must be possible, so that nothing is proved of an empty set).
+Every proof holds for an unbounded number of clock cycles. It has a base case (no assertion fails in the first cycles
+after power-up, from any state of the registers), induction (if no assertion failed for some cycles, none fails in the
+next), and covers (situations that must be reachable, so that no proof is vacuous).
 
-Yosys makes the formula, its yosys-smtbmc unrolls it, z3 solves it. Exit codes: 0 all proved, 1 something is not, 3 a
-tool is missing or failed.
+Yosys makes the formula, its yosys-smtbmc unrolls it, and z3 solves it. Exit codes: 0 all is proved, 1 something is not,
+2 no proof has the given name, 3 a tool is missing or failed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TIMEOUT = 300
 
 
 class Proof(NamedTuple):
-    """A module of ``rtl/formal`` that holds the properties, and its parameters."""
+    """A proof: a module of ``rtl/formal`` with the properties, its parameters, sources and macros."""
 
     module: str
     parameters: dict[str, int]
@@ -38,7 +38,7 @@ class Proof(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For people, and for files."""
+        """Return the name that is printed and used for files."""
         return "_".join([self.module, *(f"{key}{value}" for key, value in self.parameters.items()), *self.defines])
 
 
@@ -55,7 +55,7 @@ PROOFS = (
 
 
 class Result(NamedTuple):
-    """``failed``: the properties that do not hold, or the step that could not be done; none if all is proved."""
+    """The result of a proof. ``failed``: each step that failed, with its properties; empty if all is proved."""
 
     proof: Proof
     failed: list[str]
@@ -64,11 +64,11 @@ class Result(NamedTuple):
 
 
 class ToolFailure(Exception):
-    """A tool is missing or failed: which, and what to do."""
+    """A tool is missing or failed; the message says which, and what to do."""
 
 
 def tool(name: str) -> str:
-    """The path of a tool: beside Python, as wheels are installed, or on PATH."""
+    """Return the path of a tool: next to Python, where wheels are installed, or on PATH."""
     found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if found is None:
         raise ToolFailure(f"{name} was not found on PATH; run `make setup-test`")
@@ -76,7 +76,7 @@ def tool(name: str) -> str:
 
 
 def prove(proof: Proof, rtl: Path, folder: Path) -> Result:
-    """Base case, induction and covers of one proof; logs and traces of failures are left in ``folder``."""
+    """Do base case, induction and covers of a proof; logs and traces of failures are left in ``folder``."""
     started = time.monotonic()
     formula = translated(proof, rtl, folder)
     failed: list[str] = []
@@ -94,7 +94,7 @@ def prove(proof: Proof, rtl: Path, folder: Path) -> Result:
         if not found:
             failed.append(f"cover: {', '.join(named(text))}")
     elif failed[0].startswith("base"):
-        # What users rely on fails some clocks after what only makes the proof inductive.
+        # Properties of the contract fail some cycles later than those that only make the proof inductive.
         contract = translated(proof, rtl, folder, "CONTRACT_ONLY")
         found, text = solved(proof, contract, "contract", ["-t", str(BASE_CLOCKS + 6)], folder)
         if not found:
@@ -103,9 +103,9 @@ def prove(proof: Proof, rtl: Path, folder: Path) -> Result:
 
 
 def translated(proof: Proof, rtl: Path, folder: Path, *defines: str) -> str:
-    """The file of the formula that Yosys makes."""
+    """Let Yosys make the formula, and return the name of its file."""
     name = "_".join([proof.name, *defines])
-    # Yosys takes no quoted file names everywhere: it works on copies beside the formula.
+    # Yosys does not accept quoted file names everywhere: it works on copies next to the formula.
     sources = [*(rtl / source for source in proof.sources), rtl / "formal" / f"{proof.module}.v"]
     for source in sources:
         shutil.copy(source, folder / f"{name}_{source.name}")
@@ -123,7 +123,7 @@ def translated(proof: Proof, rtl: Path, folder: Path, *defines: str) -> str:
 
 
 def solved(proof: Proof, formula: str, step: str, options: Sequence[str], folder: Path) -> tuple[bool, str]:
-    """Whether a step succeeds, and what was said."""
+    """Return whether a step succeeds, and the output of yosys-smtbmc."""
     name = f"{proof.name}_{step}"
     command = [tool("yosys-smtbmc"), "-s", "z3", "--noprogress", *options, "--dump-vcd", f"{name}.vcd", formula]
     code, text = run(command, folder)
@@ -135,7 +135,7 @@ def solved(proof: Proof, formula: str, step: str, options: Sequence[str], folder
 
 
 def named(text: str) -> list[str]:
-    """The properties that failed; one in a loop has no name of its own."""
+    """Return the names of the properties that failed; a property in a loop has no name."""
     names = re.findall(r"Assert failed in \S+: (\S+)", text) or re.findall(
         r"Unreached cover statement at (\S+?)\.?\s", text
     )
@@ -143,7 +143,7 @@ def named(text: str) -> list[str]:
 
 
 def run(command: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Exit code and output."""
+    """Run ``command`` in ``folder``, and return its exit code and output."""
     path = os.pathsep.join(dict.fromkeys([str(Path(tool("z3")).parent), os.environ.get("PATH", "")]))
     try:
         done = subprocess.run(
@@ -162,7 +162,7 @@ def run(command: Sequence[str], folder: Path) -> tuple[int, str]:
 
 
 def main() -> int:
-    """Prove all, and say so in a table."""
+    """Do all proofs, and print their results as a table."""
     parser = argparse.ArgumentParser(description="Prove the hand-written RTL for all time, with Yosys and z3.")
     parser.add_argument("--rtl", type=Path, default=ROOT / "rtl", help="folder with the RTL; default: the project's")
     parser.add_argument("--only", help="only proofs whose name contains this")

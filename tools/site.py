@@ -1,7 +1,7 @@
-"""What the site of the documentation holds besides docs/: the reference, and files that pages link to.
+"""A hook of MkDocs that adds the reference, and files that pages link to, to the documentation's site.
 
-A hook of MkDocs. Pages are written for the repository, where links lead to files beside docs/; on the site they lead to
-copies of these below repository/.
+Pages are written for the repository, where links lead to files outside docs/; on the site, they lead to copies of these
+below repository/.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dais_verif.cli.grouped import GROUPS
 from dais_verif.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Where files of the repository that are not pages lie on the site.
+#: The folder of the site for files of the repository that are not pages.
 COPIES = "repository"
 _LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -50,13 +50,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _listing(folder: str) -> str:
-    """The page of a folder."""
+    """Return the page that lists a folder."""
     names = sorted(p.name + "/" * p.is_dir() for p in (ROOT / folder).iterdir() if not p.name.startswith((".", "__")))
     return f"# {folder}/\n\n" + "".join(f"- `{name}`\n" for name in names)
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the page with links to files beside docs/ turned to their copies."""
+    """Return the page with links to files outside docs/ changed to links to their copies."""
     own = page.file.src_uri
     source = own.removeprefix(f"{COPIES}/") if own.startswith(f"{COPIES}/") else f"docs/{own}"
 
@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def place_of(path: str) -> str:
-    """Return where a file of the repository lies on the site."""
+    """Return the path on the site of a file of the repository."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return f"{COPIES}/{path}/index.md" if (ROOT / path).is_dir() else f"{COPIES}/{path}"
@@ -84,7 +84,7 @@ def linked(page: str, text: str) -> list[str]:
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
-    """Return ``text`` changed wherever it is not shown as code."""
+    """Return ``text`` with ``change`` applied to all that is not shown as code."""
     found, place = [], 0
     for code in _CODE.finditer(text):
         found += [change(text[place : code.start()]), code[0]]
@@ -93,7 +93,7 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def commands() -> str:
-    """Return the page of all verbs, from what click knows of them."""
+    """Return the page of all commands, from click's descriptions."""
     context = click.Context(cli, info_name="dais-verif")
     parts = ["# Commands\n", "Every command has `--help`, which says the same.\n"]
     for name in cli.list_commands(context):
@@ -104,7 +104,7 @@ def commands() -> str:
 
 
 def _command(command: click.Command, context: click.Context, level: int) -> list[str]:
-    """The parts of a verb's section: usage, prose, a table for each group of options; then those of its own verbs."""
+    """Return a command's section: usage, prose, a table per group of options; then the sections of its subcommands."""
     path = context.command_path
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     parts = [f"{'#' * level} {path}\n", f"    {usage}\n", _prose(command.help or "")]
@@ -132,7 +132,7 @@ def _cell(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return the help of a command: what must not be wrapped as code, the rest as prose."""
+    """Return the help of a command: text that must not be wrapped becomes code, other text prose."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", text.replace("\f", "")):
         if paragraph.lstrip().startswith("\b"):
@@ -144,7 +144,7 @@ def _prose(text: str) -> str:
 
 
 def functions() -> str:
-    """Return the page of the Python API, of which mkdocstrings fills in what docstrings say."""
+    """Return the page of the Python API, which mkdocstrings fills with the docstrings."""
     names = [name for name in dais_verif.__all__ if not name.startswith("_")]
     parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
     parts += [f"::: dais_verif.{name}\n" for name in names]
