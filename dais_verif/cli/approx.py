@@ -1,4 +1,4 @@
-"""``dais-verif approx``: approximation configurations of HPVM, shown and converted."""
+"""``dais-verif approx``: show, convert, apply, measure and search approximation configurations of HPVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dais-verif cache``: what earlier runs left on this machine so that later ones need not build it again."""
+"""``dais-verif cache``: show or remove builds and proofs that earlier runs keep on this machine for later ones."""
 
 from __future__ import annotations
 

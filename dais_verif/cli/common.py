@@ -1,4 +1,4 @@
-"""Options and helpers that the verbs share, so that the same thing is called the same everywhere."""
+"""Options and helpers that the verbs share, so that the same option has the same name and help everywhere."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> No
 
 
 def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return the callback of an option that ``parse`` reads; its ``ValueError`` becomes a usage error."""
+    """Return a callback that parses the value of an option with ``parse``; its ``ValueError`` becomes a usage error."""
 
     def callback(context: click.Context, option: click.Parameter, value: Any) -> Any:
         try:
@@ -153,27 +153,27 @@ unchecked_option = click.option(
 
 
 def vectors_option(default: int) -> Callable[[Any], Any]:
-    """``--vectors``, where a verb has ``default`` of them."""
+    """Return the option ``--vectors`` with this ``default``."""
     text = "Vectors to generate: corners, out-of-range, off-grid, random."
     return click.option("--vectors", type=click.IntRange(0), default=default, show_default=True, help=text)
 
 
 def console() -> Console:
-    """Where results go."""
-    from dais_verif.report.safe_console import SafeConsole  # only now: the verbs that simulate start simulators first
+    """Return the console for results: stdout."""
+    from dais_verif.report.safe_console import SafeConsole  # imported late, since simulations start simulators first
 
     return SafeConsole()
 
 
 def notices() -> Console:
-    """Where progress and warnings go: stderr, so that stdout stays clean."""
+    """Return the console for progress and warnings: stderr, so that stdout only has results."""
     from dais_verif.report.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
 
 
 def show_record(record: Any, as_json: bool, text: Callable[[], None]) -> int:
-    """Print a record as JSON or by ``text``, and return the exit code."""
+    """Print a record as JSON, or as text by calling ``text``, and return the exit code."""
     if as_json:
         click.echo(record.to_json())
     else:
@@ -183,7 +183,7 @@ def show_record(record: Any, as_json: bool, text: Callable[[], None]) -> int:
 
 
 def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], None]) -> int:
-    """Show the record of a run that may have kept a folder, and write the page if one was asked for."""
+    """Show the record of a run that may have kept a folder, and write the page if requested."""
 
     def with_folder() -> None:
         text()
@@ -197,12 +197,12 @@ def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], Non
 
 
 def tell_written(path: Path, what: str) -> None:
-    """Say on stderr that ``path`` was written, and what is in it."""
+    """Print on stderr that ``path`` was written, and its content ``what``."""
     notices().print(f"wrote {path}: {what}")
 
 
 def write_page(record: Document, program: Program | None, page: Path, kept: Path | None) -> None:
-    """Write ``record``, which is in the file ``kept`` if it was kept, as an HTML page."""
+    """Write ``record`` as an HTML page. ``kept``: the file of the record, if any."""
     from dais_verif.report.html import Source, write_report
     from dais_verif.report.html.kept import machine_of
     from dais_verif.report.html.sources import program_of
@@ -213,21 +213,21 @@ def write_page(record: Document, program: Program | None, page: Path, kept: Path
 
 
 class ShownWarnings(Progress):
-    """Shows the warnings of a flow, and nothing else."""
+    """A listener that only shows the warnings of a flow."""
 
     def warning(self, text: str) -> None:
         """Print a warning."""
         notices().print(f"warning: {text}", markup=False)
 
     def spelled(self, error: DaisError) -> str:
-        """Call arguments by their options."""
+        """Return the message of an error with arguments named by their options."""
         return error.spelled(option_of)
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:
-    """Return the command as it was given, or with other ``arguments``, to copy; with ``more`` options.
+    """Return the given command, or one with other ``arguments``, with ``more`` options, for users to copy.
 
-    It says everything: generated vectors depend on the seed, their number and the programs alone.
+    It reproduces the run, since generated vectors only depend on the seed, their number and the programs.
     """
     given = list(click.get_current_context().obj if arguments is None else arguments)
     options = given.index("--") if "--" in given else len(given)

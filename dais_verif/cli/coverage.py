@@ -1,4 +1,4 @@
-"""``dais-verif coverage``: which of the things that a program can do some vectors make it do."""
+"""``dais-verif coverage``: functional coverage of a program by vectors, and vectors for open bins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help of verbs with many options: in groups, the same for all verbs."""
+"""Help of verbs with many options, in groups that are the same for all verbs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dais_verif.cli.verb import Verb
 
 __all__ = ["GROUPS", "GroupedCommand"]
 
-#: Titles, in the order of the help, and the options below them.
+#: Titles of groups, in the order of the help, and the options below each.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "at-once", "config", "select"),
     "Design": (
@@ -43,7 +43,7 @@ class GroupedCommand(Verb):
     """A command whose help shows its options below the titles of ``GROUPS``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, each below its title."""
+        """Write the options, each below the title of its group."""
         of = {name: title for title, names in GROUPS.items() for name in names}
         found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, _OTHER)}
         for option in self.get_params(ctx):

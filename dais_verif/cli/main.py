@@ -1,4 +1,4 @@
-"""The command ``dais-verif``: its verbs, and the one place where errors become a line and an exit code."""
+"""The command ``dais-verif``: its verbs, and the conversion of errors into a line and an exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["main"]
 
 
-#: One module each, named like the verb. Only the one that is called is imported: a run should not wait for others.
+#: The verbs, each with a module of the same name. Only the called verb is imported, which saves time.
 _VERBS = (
     "check",
     "show",
@@ -60,11 +60,11 @@ _VERBS = (
     "cache",
 )
 
-#: What our own processes call, and the module in which it is.
+#: Commands that are only called by processes of dais-verif, with their modules.
 _HIDDEN = {"jointly": "sim"}
 
-#: So many new objects before the first look for garbage in cycles. Imports and programs make many objects and no such
-#: garbage; with Python's 700 a short run spends a sixth of its time on looking.
+#: The number of new objects before the first search for cyclic garbage. Imports and programs create many objects, but
+#: no such garbage; with Python's default of 700, a short run spends a sixth of its time on the search.
 _OBJECTS = 100_000
 
 
@@ -73,7 +73,7 @@ class _Verbs(click.Group):
         return list(_VERBS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write nothing: the text of ``cli`` lists the verbs, by what they are for."""
+        """Write nothing, since the text of ``cli`` lists the verbs by purpose."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in (*_VERBS, *_HIDDEN):
@@ -144,14 +144,14 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the verdict's code."""
-    if arguments is None:  # this process is ours; what is registered first is called last
+    if arguments is None:  # this process only runs the command; the function registered first is called last
         atexit.register(_leave)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     unheard = sys.stdout is None
     open_streams()
     warnings.showwarning = _notice
     gc.set_threshold(_OBJECTS)
-    # A polite kill ends like Ctrl-C: simulators stopped, temporary files removed.
+    # SIGTERM ends a run like Ctrl-C: simulators are stopped, temporary files are removed.
     take_interrupts(signal.SIGINT, signal.SIGTERM)
     code = _ending[0] = _refuse_unheard() if unheard else _told(_run(arguments))
     sys.exit(code)
@@ -163,7 +163,7 @@ def _refuse_unheard() -> int:
 
 
 def _told(code: int) -> int:
-    """Return ``code``, or that of the failure if what was printed could not be written in full."""
+    """Return ``code``, or the code of the failure if not all output could be written."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -180,10 +180,10 @@ _ending: list[int | None] = [None]
 
 
 def _leave() -> None:
-    """End at once: to take apart all that a run has made costs Python a tenth of a second, and the system nothing."""
+    """End at once: Python needs a tenth of a second to delete all objects of a run, the system much less."""
     code = _ending[0]
     if code is not None:
-        with contextlib.suppress(OSError, ValueError):  # a reader that left: Python says what there is to say
+        with contextlib.suppress(OSError, ValueError):  # the reader has ended: leave the message to Python
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
@@ -214,18 +214,18 @@ def _run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return _report(arguments, InputError(), Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
-        # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and a
-        # process that does not leave early ends by the signal, whatever its exit code: unless it has executed since.
+        # Python remembers an interrupt of ``exec``, which also runs whenever a named tuple is defined: unless
+        # ``_leave`` ends the process, it then ends by the signal, whatever its exit code. Another ``exec`` clears that.
         exec("")
         return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; no file was left half-written")
-    except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
+    except (BrokenPipeError, SystemExit):  # SystemExit: raised by click if the reader has ended
         drop_output()
-        return Verdict.INTERRUPTED.exit_code  # the whole answer was not seen, so it must not look like a PASS
+        return Verdict.INTERRUPTED.exit_code  # not all output was read, so it must not look like a PASS
     except MemoryError as error:
         line = "out of memory; use fewer vectors or a smaller program"
         return _report(arguments, error, Verdict.TOOL_FAILURE, line)
     except OSError as error:
-        # What is printed has no name.
+        # Errors of output have no file name.
         place = f"file {error.filename!r}" if error.filename else "the output or the record cannot be written"
         return _report(arguments, error, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
@@ -247,14 +247,14 @@ def _report(
     *,
     see: str = "",
 ) -> int:
-    """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run.
+    """Print one line on stderr and, with ``--json``, one object on stdout, as for every other end of a run.
 
-    The line ends with where to read on: the help of the command ``see``, and the section about ``error``.
+    The line ends with references: to the help of the command ``see``, and to the section about ``error``.
     """
     told_in = section_of_verdict(verdict) if error is None else section_of_error(error)
     line = printable(" ".join(message.split()))
     line = f"{line}{'' if line.endswith(('.', '?')) else '.'} See: {see} --help" if see else line
-    with contextlib.suppress(OSError):  # a full disk, or no reader: the exit code still tells
+    with contextlib.suppress(OSError):  # the disk is full, or there is no reader: the exit code still shows the result
         click.echo(f"dais-verif: {verdict.value}: {line}{',' if see else '; see'} {told_in}", err=True)
     if "--json" in arguments:
         from dais_verif.record.simulation import Failed

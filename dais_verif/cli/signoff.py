@@ -30,10 +30,10 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
 
 
 class _SignOff(GroupedCommand):
-    """Remove an earlier certificate, even if the call is wrong: the user no longer relies on it."""
+    """A command that first removes an earlier certificate, on which users must not rely, even if the call is wrong."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; where it cannot be read, the certificate goes all the same."""
+        """Parse the command line; remove the certificate, too, if that fails."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -44,7 +44,7 @@ class _SignOff(GroupedCommand):
             raise
 
     def invoke(self, ctx: click.Context) -> int:
-        """Begin without it: the policy, the program or the key may be of no use."""
+        """Remove the certificate before the call, which may fail early due to the policy, the program or the key."""
         withdraw_certificate(ctx.params["output"] or default_folder(ctx.params["program"]))
         code: int = super().invoke(ctx)
         return code

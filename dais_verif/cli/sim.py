@@ -122,7 +122,7 @@ def sim(
         command=lambda more: common.reproduce(context.obj, more),
         **asked,
     )
-    if "requests" in context.meta:  # of many runs that share a build
+    if "requests" in context.meta:  # only collect requests: many runs share a build
         context.meta["requests"].append(request)
         return 0
     done = simulate(request, progress=TerminalProgress(), watch=watch)
@@ -130,7 +130,7 @@ def sim(
 
 
 def _print(done: Simulated, profile: bool) -> None:
-    from dais_verif.report.console import print_record  # only now: simulators are started first
+    from dais_verif.report.console import print_record  # imported late, since simulators are started first
 
     print_record(done.record, common.console(), profile=profile)
 
@@ -138,7 +138,7 @@ def _print(done: Simulated, profile: bool) -> None:
 @click.command(hidden=True)
 @click.argument("runs")
 def jointly(runs: str) -> int:
-    """Simulate RUNS, a JSON list of command lines, in one build, for `regress`. Each that passes gets its record."""
+    """Simulate RUNS, a JSON list of command lines, in one build, for `regress`; write records of those that pass."""
     from dais_verif.flows.simulate_jointly import simulate_jointly
 
     simulate_jointly([_request_of(words) for words in json.loads(runs)])
@@ -146,7 +146,7 @@ def jointly(runs: str) -> int:
 
 
 def _request_of(words: list[str]) -> SimulationRequest:
-    """Return the request that ``sim`` makes of ``words``, the first of which is its name. Raises as it does."""
+    """Return the request of ``sim`` for the command line ``words``, which begins with its name. Raises as it does."""
     requests: list[SimulationRequest] = []
     with sim.make_context("sim", words[1:], obj=words) as context:
         context.meta["requests"] = requests

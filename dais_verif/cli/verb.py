@@ -1,4 +1,4 @@
-"""A verb of the command line: what it writes destroys no input, and is known to be writable before the work begins."""
+"""A verb of the command line: outputs never overwrite inputs, and are checked to be writable before the work begins."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dais_verif.packages import require_package
 __all__ = ["FiniteRange", "OutputPath", "Verb"]
 
 
-#: Seconds of 30 years: what counts them in integers, or waits for them, may take no more.
+#: 30 years in seconds, since integer counters and waits may not accept more.
 _LARGEST = 1e9
 
 
 class OutputPath(click.Path):
-    """A file that a verb writes; ``begins``: how one that is there must begin; ``needs``: the module that writes it.
+    """The path of a file that a verb writes. ``begins``: the first bytes that an existing file must have.
 
-    ``folder``: it is a folder; None: other options decide.
+    ``needs``: the module that is required to write it. ``folder``: it is a folder; None: other options decide.
     """
 
     def __init__(self, begins: bytes = b"", needs: str = "", folder: bool | None = False) -> None:
@@ -31,17 +31,17 @@ class OutputPath(click.Path):
         self.begins, self.needs, self.folder = begins, needs, folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path. Raises ``ModuleNotFoundError`` where what writes the file is not installed."""
+        """Return the path. Raises ``ModuleNotFoundError`` if the required module is not installed."""
         if self.needs:
             require_package(self.needs)
         return super().convert(value, param, ctx)
 
 
 class FiniteRange(click.FloatRange):
-    """A range of numbers. NaN is in every ``FloatRange``, since it is neither below nor above anything."""
+    """A range of finite numbers. ``FloatRange`` also accepts NaN, which is neither below nor above a limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number. Fails for NaN, infinities and what is as good as infinite, too."""
+        """Return the number. Also fails for NaN, infinities, and numbers beyond the limit."""
         number = float(click.FLOAT.convert(value, param, ctx))
         if not abs(number) <= _LARGEST:
             self.fail(f"{value} is not a finite number up to {_LARGEST:g}.", param, ctx)
@@ -49,10 +49,10 @@ class FiniteRange(click.FloatRange):
 
 
 class Verb(click.Command):
-    """A command that writes nothing over what it was given."""
+    """A command that never overwrites its inputs."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the command. Raises ``InputError`` before anything is read if an output is an input or not writable."""
+        """Call the command. First raises ``InputError`` if an output is also an input, or is not writable."""
         for param in ctx.command.params:
             if isinstance(param.type, OutputPath):
                 for output in _paths(ctx, param):

@@ -1,1 +1,1 @@
-"""Options that belong together, each as one value for the verb: a design, a pipeline, coverage."""
+"""Groups of options, each passed to the verb as one value: a design, a pipeline, coverage."""

@@ -1,4 +1,4 @@
-"""The options that say which design is verified: RTL with its ports and pins, a pipeline of ours, a netlist."""
+"""The options for the design to verify: RTL with its ports and pins, an emitted pipeline, a netlist."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ _OPTIONS = (
 
 
 def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
+    """Add the options for RTL, its ports and pins, and emitted pipelines; the command gets them as one ``dut``."""
     with_all: Callable[..., Any] = stage_options(given_rtl_options(command))
     return with_all
 
 
 def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports and pins, without our pipelines."""
+    """Add the options for RTL, its ports and pins, without those for emitted pipelines."""
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
@@ -81,8 +81,8 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
         asked_pins = Pins(**pins)
         if own["ports"] is None and not any(map(is_folder, (given["program"], *rtl))):
-            asked_pins.over(None, "no ports file names them")  # refused before anything is read
-        # All pins, so that all of what they do is exercised.
+            asked_pins.over(None, "no ports file names them")  # refuse bad options before anything is read
+        # Emit all pins, so that all of their functions are exercised.
         asked = given.pop("pipeline", None)
         pipeline = None if asked is None else asked.options()
         if pipeline is not None:
@@ -111,12 +111,12 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable[[Any], Any]:
-    """``--target``, one of ``targets``."""
+    """Return the option ``--target``, one of ``targets``."""
     return click.option("--target", type=click.Choice(tuple(targets)), help=help, **more)
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--netlist`` with ``--target``, and ``--bitstream`` with ``--pins``; they become part of the ``dut``."""
+    """Add the options for netlists and bitstreams, which become part of the ``dut``."""
 
     @wraps(command)
     def with_options(

@@ -1,4 +1,4 @@
-"""The options that ask for a pipeline."""
+"""The options for a pipeline."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PORTS = (
     click.option("--valid", is_flag=True, help="Pipeline: add ports in_valid and out_valid."),
 )
 
-#: One ``pipeline`` for ``--stages``, ``--max-depth``, ``--delay-model``.
+#: Adds ``--stages``, ``--max-depth`` and ``--delay-model``, which the command gets as one ``pipeline``.
 stage_options = bundled("pipeline", PipelineRequest, *_STAGES)
 
-#: The same, and for the ports of a pipeline that are there only if asked for: ``--reset``, ``--enable``, ``--valid``.
+#: The same, with the options for optional ports of a pipeline: ``--reset``, ``--enable``, ``--valid``.
 pipeline_options = bundled("pipeline", PipelineRequest, *_STAGES, *_PORTS)

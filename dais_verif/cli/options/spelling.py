@@ -1,4 +1,4 @@
-"""What the command line calls the arguments of our functions: its options."""
+"""The names of the functions' arguments on the command line: its options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 __all__ = ["option_of"]
 
-#: Where an option is not called as its argument.
+#: Options whose name differs from that of the argument.
 _OPTIONS: Final = {
     "bram=False": "--no-bram",
     "configurations": "CONFIGURATIONS",
@@ -22,5 +22,5 @@ _OPTIONS: Final = {
 
 
 def option_of(argument: str) -> str:
-    """Return what stands on a command line for ``argument`` of a function, ``--max-depth`` for ``max_depth``."""
+    """Return the option for ``argument`` of a function, such as ``--max-depth`` for ``max_depth``."""
     return _OPTIONS.get(argument) or f"--{argument.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""The progress of a flow on the terminal: warnings and steps on stderr, bars where there is a terminal."""
+"""The progress of a flow on the terminal: warnings and steps on stderr, and bars if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ __all__ = ["TerminalProgress"]
 
 
 class TerminalProgress(ShownWarnings):
-    """Shows what a flow tells. What draws is loaded only once there is something to draw."""
+    """A listener that shows the reports of a flow. The module for drawing is only loaded when needed."""
 
     def __init__(self) -> None:
         self._display: Display | None = None
 
     def notice(self, text: str) -> None:
-        """Print a step, above the lines of simulators."""
+        """Print a step above the lines of simulators."""
         if self._display is not None:
             self._display.notice(text)
         else:
             notices().print(text, markup=False)
 
     def stage(self, name: str) -> None:
-        """Show the stage of a simulator in its line."""
+        """Show the current stage of a simulator in its line."""
         if self._display is not None:
             self._display.stage(name)
 
     def vectors(self, simulator: str, done: int, total: int) -> None:
-        """Show how far ``simulator`` is."""
+        """Show the number of vectors that ``simulator`` has run."""
         if self._display is not None:
             self._display.vectors(simulator, done, total)
 
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a line that goes away again."""
+        """Show a line that disappears after the block."""
         with notices().status(what) as status:
             yield status.update
 

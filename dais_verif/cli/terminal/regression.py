@@ -1,4 +1,4 @@
-"""The progress of a regression on the terminal: a table that stays in place; a line for each job without a terminal."""
+"""The progress of a regression: a table that is updated on a terminal; else one line per job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["RegressDisplay"]
 
 
 class RegressDisplay(TerminalProgress):
-    """Counts, what runs, what failed so far, and when it may be over."""
+    """The counts of jobs, the running and the failed jobs, and the estimated time left."""
 
     def __init__(self, err: Console) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class RegressDisplay(TerminalProgress):
             self._err.print(counted(jobs, "job"), markup=False)
 
     def job_ends(self, result: JobResult) -> None:
-        """Print a line for the job where there is no terminal."""
+        """Print a line for the job if stderr is not a terminal."""
         self._results.append(result)
         self._done.add(result.job.id)
         if not self._err.is_terminal:

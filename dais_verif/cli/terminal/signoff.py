@@ -1,4 +1,4 @@
-"""The progress of a sign-off: the stage that runs, as a line that goes away; those that ended, as lines that stay."""
+"""The progress of a sign-off on the terminal: a temporary line for the running stage, lines for finished stages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SignOffProgress"]
 
 
 class SignOffProgress(TerminalProgress):
-    """Shows the stages within what the flow says that it works on."""
+    """A listener that shows stages in the line of the work that contains them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class SignOffProgress(TerminalProgress):
 
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a line that goes away again."""
+        """Show a line that disappears after the block, and in which stages are shown."""
         with notices().status(what) as self._status:
             yield self._status.update
 
@@ -36,7 +36,7 @@ class SignOffProgress(TerminalProgress):
             self._status.update(f"{number} of {total}: {name} ...")
 
     def stage_ends(self, result: StageResult) -> None:
-        """Print what became of it."""
+        """Print the result of a stage."""
         if self._status is not None:
             line = f"{result.name}: {stage_word(result)}, {result.seconds:.1f} s"
             self._status.console.print(line, markup=False, style="dim")
