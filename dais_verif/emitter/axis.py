@@ -1,4 +1,4 @@
-"""The thin top module that joins a core and the RTL library of ``rtl/``."""
+"""The AXI4-Stream top module of a core, which connects it to modules of the RTL library ``rtl/``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Identity", "emit_axis_top"]
 
 
 class Identity(NamedTuple):
-    """Identification of the program in the AXI4-Lite block. ``hash``: 64 hexadecimal digits."""
+    """The identity of the program in the AXI4-Lite block. ``hash``: 64 hexadecimal digits."""
 
     n_in: int
     n_out: int
     hash: str
 
 
-#: Signals of a stream, and whether they go with its data.
+#: The signals of a stream; True: they have the direction of the data.
 _STREAM = {"tdata": True, "tvalid": True, "tready": False, "tlast": True, "tuser": True}
 
-#: Signals of AXI4-Lite: width, and whether they are inputs.
+#: The signals of AXI4-Lite: their width in bits, and whether they are inputs.
 _LITE = {
     "awaddr": (8, True), "awprot": (3, True), "awvalid": (1, True), "awready": (1, False),
     "wdata": (32, True), "wstrb": (4, True), "wvalid": (1, True), "wready": (1, False),
@@ -30,7 +30,7 @@ _LITE = {
     "rdata": (32, False), "rresp": (2, False), "rvalid": (1, False), "rready": (1, True),
 }  # fmt: skip
 
-#: Between the AXI4-Lite block and the self-check.
+#: The wires between the AXI4-Lite block and the self-check, and their widths in bits.
 _CHECK = {"start": 1, "give_up": 1, "beats": 32, "waiting": 1, "busy": 1, "done": 1, "signature": 32}
 
 
@@ -43,10 +43,11 @@ def emit_axis_top(
     user_bits: int = 1,
     axil: Identity | None = None,
 ) -> str:
-    """Write module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block with ``axil``.
+    """Return the text of module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block.
 
-    ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
-    ``en`` besides ``model_inp`` and ``model_out``. ``user_bits`` of 0 leaves a TUSER that carries nothing.
+    ``input_bits``, ``output_bits``: widths of the core's ports, at least 1. ``latency``: that of the core in clocks; if
+    it is above 0, the core has the ports ``clk`` and ``en`` in addition to ``model_inp`` and ``model_out``.
+    ``user_bits``: the width of TUSER; 0: a TUSER of one bit that is not passed on. ``axil``: None: no AXI4-Lite block.
     """
     widths = {
         "s": {"tdata": 8 * -(-input_bits // 8), "tuser": max(user_bits, 1)},
@@ -104,7 +105,7 @@ def _range(bits: int) -> str:
 
 
 def _stream_ports(widths: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the declarations of both streams. TDATA and TUSER are vectors even of one bit, as in ``dais_axis``."""
+    """Return the port declarations of both streams. TDATA and TUSER always are vectors, as in ``dais_axis``."""
     lines = []
     for side in "sm":
         for name, forth in _STREAM.items():
@@ -122,7 +123,7 @@ def _lite_ports() -> Iterable[str]:
 def _instance(
     out: Writer, module: str, name: str, parameters: Mapping[str, object], ports: Mapping[str, object]
 ) -> None:
-    """One instance, every port by name."""
+    """Write an instance of ``module``, with all ports connected by name."""
 
     def list_all(pairs: Mapping[str, object]) -> None:
         with out.indent():

@@ -1,7 +1,7 @@
 """The top module for a core on a board: wrapped in AXI4-Stream, with a bridge and a byte link.
 
-link --> dais_bridge --> <core>_axis --> dais_bridge --> link. Only the top module is made for a program, all else
-lies in ``rtl/``.
+link --> dais_bridge --> <core>_axis --> dais_bridge --> link. Core, wrapper and top module are written for a program;
+all other modules are in ``rtl/``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dais_verif.emitter.writer import Writer
 
 __all__ = ["BAUD", "BOARD_FILES", "LINKS", "buffer_bits", "clocks_per_bit", "emit_board_top"]
 
-#: The kinds of byte stream.
+#: The kinds of byte links.
 LINKS = ("uart", "spi", "fifo")
 
 _BRIDGE_FILES = (*AXIS_FILES, "dais_crc32.v", "dais_deframer.v", "dais_framer.v", "dais_bridge.v")
 
-#: Modules of ``rtl/`` that a top module needs, lowest first.
+#: The files of ``rtl/`` that a top module needs, lowest module first.
 BOARD_FILES = {
     "uart": (*_BRIDGE_FILES, "dais_uart.v"),
     "spi": (*_BRIDGE_FILES, "dais_spi.v"),
@@ -28,9 +28,10 @@ BOARD_FILES = {
 #: The default baud rate of a UART and of the host.
 BAUD = 115200
 
-#: 4096 bytes, with a mark at the end of each frame, are one block RAM of many FPGAs.
+#: The smallest buffer: 4096 bytes, with a bit that marks the end of a frame, fit in one block RAM of many FPGAs.
 _FEWEST_BUFFER_BITS = 12
-#: Requests that the buffer holds at least, so that a host can hide the latency of its link; bytes of one besides data.
+#: The number of requests that the buffer must hold, so that a host can hide the latency of its link; and the bytes of a
+#: request in addition to its data.
 _REQUESTS, _OVERHEAD = 4, 16
 
 _LINK_PORTS = {
@@ -58,13 +59,13 @@ _BYTES = ("rx_data", "rx_valid", "rx_ready", "tx_data", "tx_valid", "tx_ready")
 
 
 def buffer_bits(input_bits: int) -> int:
-    """Return ``BUFFER_BITS`` of the bridge for a core with so many input bits."""
+    """Return the parameter ``BUFFER_BITS`` of the bridge for a core with ``input_bits`` input bits."""
     vector = -(-input_bits // 8)
     return max(_FEWEST_BUFFER_BITS, (_REQUESTS * (vector + _OVERHEAD) - 1).bit_length())
 
 
 def clocks_per_bit(period: float) -> int:
-    """Return ``CLOCKS_PER_BIT`` of a UART at ``BAUD`` on a clock of ``period`` ns; at least 4, which it needs."""
+    """Return ``CLOCKS_PER_BIT`` of a UART at ``BAUD`` for a clock period of ``period`` ns; it needs at least 4."""
     return max(round(1e9 / (period * BAUD)), 4)
 
 
@@ -80,9 +81,9 @@ def emit_board_top(
 ) -> str:
     """Return the text of module ``<core>_<link>``: module ``<core>_axis`` connected to a link, one of ``LINKS``.
 
-    ``program_hash``: 64 hexadecimal digits, by which a host knows what runs here. ``input_bits``, ``output_bits``: of
-    the core's ports, at least 1. ``latency``: of the core in clocks, for the host to know. ``period``: of the clock in
-    ns, for which a UART is set.
+    ``program_hash``: 64 hexadecimal digits, by which a host identifies the program. ``input_bits``, ``output_bits``:
+    widths of the core's ports, at least 1. ``latency``: that of the core in clocks, which the host can read.
+    ``period``: the clock period in ns, which determines the parameter of a UART.
     """
     out = Writer()
     out.line(f"// {core}, of DAIS program {program_hash},")

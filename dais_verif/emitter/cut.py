@@ -1,7 +1,7 @@
-"""Partition of many ops into groups, each a separate scope, so that no tool takes long for any of them.
+"""Partition many ops into groups, which become separate scopes, so that tools do not take long for any of them.
 
-Related ops stay together, however far apart their numbers are: in a convolution, the same op of all positions has
-neighbouring numbers, and a cut by number would make other groups read nearly every op.
+Related ops stay together, even if their numbers are far apart. In a convolution, the ops of different positions have
+neighbouring numbers, so that after a partition by number, nearly every op would be read by other groups.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 __all__ = ["MOST_NAMES", "MOST_SIGNALS", "by_cone", "cut"]
 
-#: The most signals in one group: tools take a time that grows with the square of one block (Verilator's latch check)
-#: or of the signals of one scope (Icarus looks each name up by comparing it with every other).
+#: The largest number of signals in a group. The time of tools grows with the square of the size of a block (Verilator's
+#: latch check), or of the number of signals in a scope (Icarus compares a name with every other one to look it up).
 MOST_SIGNALS = 5000
-#: The most names of other groups that one reads: Icarus takes a time that grows with the cube of one sensitivity
-#: list, 0.02 s for 250 names and 1.1 s for 1,000.
+#: The largest number of signals of other groups that a group reads. The time of Icarus grows with the cube of the
+#: length of a sensitivity list: 0.02 s for 250 names, 1.1 s for 1,000.
 MOST_NAMES = 250
 
 
 def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Iterable[int]) -> list[int]:
-    """Return ``values`` reordered, operands first: one root after the other, each after the values that only it needs.
+    """Return ``values`` reordered, operands first: for each root, the values that it needs and earlier roots do not.
 
-    ``values``: operands first, too. ``operands``: of each value, those that are values. What no root needs comes
-    last, in the same way.
+    Values that no root needs come last, in the same way. ``values``: also with operands first. ``operands``: for each
+    value, its operands among ``values``.
     """
     order: list[int] = []
     begun = bytearray(len(operands))
@@ -30,7 +30,7 @@ def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Ite
         stack = [] if begun[root] else [root]
         while stack:
             value = stack.pop()
-            if value < 0:  # all that it needs has been written
+            if value < 0:  # its operands are complete
                 order.append(~value)
             elif not begun[value]:
                 begun[value] = 1
@@ -44,7 +44,8 @@ def cut(
 ) -> list[list[int]]:
     """Return the values of ``order`` in groups of neighbours, each sorted; no group reads a later one.
 
-    ``reads``: numbers of whatever a value reads, values or not. ``signals``: how many signals a value makes.
+    ``reads``: returns the numbers of everything that a value reads, whether values or not. ``signals``: returns the
+    number of signals of a value.
     """
     groups: list[list[int]] = []
     group_of: dict[int, int] = {}

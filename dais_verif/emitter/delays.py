@@ -1,8 +1,8 @@
 """The delay model of ops, used to balance pipelines.
 
-An estimate from opcode and widths alone, as docs/pipelines.md explains it: good enough to say where registers should
-go, no promise of a clock rate. Delays are integers, thousandths of the model's unit, so that sums and comparisons
-are exact.
+Delays are estimated from opcode and widths alone, as docs/pipelines.md explains: this is sufficient to place registers,
+but does not promise a clock frequency. They are integers, in thousandths of the model's unit, so that sums and
+comparisons are exact.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dais_verif.toml import parse_toml
 
 __all__ = ["DEFAULT", "SCALE", "DelayModel", "delay_of", "negation_delay", "read_delay_model"]
 
-#: Parts of a unit in which delays are counted.
+#: The number of parts of a unit in which delays are counted.
 SCALE = 1000
-#: Larger coefficients are a slip.
+#: The largest coefficient; larger ones are mistakes.
 _MOST = 1e6
 
 _MOST_BYTES = 1 << 20
@@ -32,10 +32,10 @@ _MOST_BYTES = 1 << 20
 class DelayModel:
     """Coefficients in ``unit``; by default levels of six-input LUTs with the wires between them.
 
-    ``lut``: one level. ``lut_inputs``: how many bits one LUT reads. ``add`` and ``carry``: an adder takes ``add``
-    and ``carry`` a bit. ``mul``, ``mul_level`` and ``mul_bit``: a product takes ``mul``, ``mul_level`` for each
-    level of its tree of sums and ``mul_bit`` a bit of its result. ``table``: each further pair of address bits of a
-    table beyond what one LUT reads.
+    ``lut``: one level. ``lut_inputs``: the number of bits that a LUT reads. ``add`` and ``carry``: an adder takes
+    ``add``, and ``carry`` per bit. ``mul``, ``mul_level`` and ``mul_bit``: a product takes ``mul``, ``mul_level`` for
+    each level of its tree of sums, and ``mul_bit`` per bit of its result. ``table``: for each two further address bits
+    of a table that does not fit in one LUT.
     """
 
     unit: str = "LUT levels"
@@ -49,22 +49,22 @@ class DelayModel:
     table: float = 0.5
 
     def adder(self, width: int) -> float:
-        """Return a sum, difference or negation with a carry chain of ``width`` bits."""
+        """Return the delay of a sum, difference or negation with a carry chain of ``width`` bits."""
         return self.add + self.carry * width
 
     def reduction(self, width: int) -> float:
-        """Return a tree of LUTs over ``width`` bits; one bit is a wire."""
+        """Return the delay of a tree of LUTs over ``width`` bits; that of one bit is a wire."""
         levels = 0
         while width > 1:
             width, levels = -(-width // self.lut_inputs), levels + 1
         return levels * self.lut
 
     def product(self, a: int, b: int) -> float:
-        """Return a product of ``a`` by ``b`` bits."""
+        """Return the delay of a product of ``a`` by ``b`` bits."""
         return self.mul + self.mul_level * max((min(a, b) - 1).bit_length(), 1) + self.mul_bit * (a + b)
 
     def lookup(self, width: int) -> float:
-        """Return a table with ``width`` address bits."""
+        """Return the delay of a table with ``width`` address bits."""
         return self.lut + self.table * -(-max(width - self.lut_inputs, 0) // 2)
 
 
@@ -72,7 +72,7 @@ DEFAULT = DelayModel()
 
 
 def delay_of(program: Program, op: Op, model: DelayModel) -> int:
-    """Return the delay of ``op`` in thousandths of the unit: 0 for constants, slices of inputs and mere wiring."""
+    """Return the delay of ``op`` in thousandths of the unit: 0 for constants, slices of inputs and pure wiring."""
     if op.type.width == 0:
         return 0
     return _counted(_RULES[op.code](op, model, *(program.ops[i].type.width for i in op.operands)))
@@ -88,26 +88,27 @@ def _counted(delay: float) -> int:
 
 
 def _wires(op: Op, model: DelayModel, *widths: int) -> float:
-    """Input, constant, quantisation: bits are chosen, nothing is computed unless it is negated."""
+    """Return the delay of an input, constant, shift or quantisation, which only selects bits unless it negates."""
     return model.adder(widths[0]) if op.spec.negate else 0.0
 
 
 def _add(op: Op, model: DelayModel, a: int, b: int) -> float:
-    adds = b and (a or op.code == Code.SUB)  # plus nothing is wiring, nothing minus something is not
+    adds = b and (a or op.code == Code.SUB)  # 0 + b and a + 0 are wiring, and so is a - 0, but 0 - b is not
     return model.adder(op.type.width) if adds else 0.0
 
 
 def _sum(op: Op, model: DelayModel, *widths: int) -> float:
-    """Terms are compressed, three to two, until an adder can take the last two."""
+    """Return the delay of a sum of many terms: compressors reduce three rows to two, and an adder sums the last two."""
     wide = iter(widths)
     summed = [term for term in op.terms if (next(wide) if term.op >= 0 else op.data)]
-    # Minus is the inverse plus one: compressors and adder each take a one for nothing, one less than there are terms.
+    # -x is ~x + 1. Compressors and adder have free inputs for all of these ones except one, which costs a row only if
+    # all terms are negative.
     rows = len(summed) + (bool(summed) and all(term.negative for term in summed))
     return model.adder(op.type.width) + model.lut * _compressions(rows) if rows > 1 else 0.0
 
 
 def _compressions(rows: int) -> int:
-    """Levels of compressors, each of three rows to two, until two rows are left."""
+    """Return the number of levels of compressors, each of which reduces three rows to two, until two rows remain."""
     levels = 0
     while rows > 2:
         rows, levels = rows - rows // 3, levels + 1
@@ -131,7 +132,7 @@ def _mul(op: Op, model: DelayModel, a: int, b: int) -> float:
 
 
 def _lookup(op: Op, model: DelayModel, a: int) -> float:
-    # An offset of no value only turns the top bit of a signed index; within one LUT any offset is part of the table.
+    # With offset 0, at most the top bit of a signed index is inverted; within one LUT, any offset is part of the table.
     offset = a > model.lut_inputs and high_int32(op.data) != 0
     return model.lookup(a) + (model.adder(a) if offset else 0.0)
 
@@ -171,7 +172,7 @@ _RULES: dict[int, Callable[..., float]] = {
 
 
 def read_delay_model(path: Path) -> DelayModel:
-    """Return the default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
+    """Return the default model, changed by the TOML file ``path``. Raises ``InputError`` if the file is invalid."""
     name = repr(str(path))
     try:
         entries = parse_toml(read_toml(path, _MOST_BYTES, "the delay model"))
@@ -188,7 +189,7 @@ def read_delay_model(path: Path) -> DelayModel:
 
 
 def _wrong(key: str, value: Any) -> str:
-    """Return what is wrong with a coefficient; empty if nothing is."""
+    """Return a text that describes the problem of a coefficient; empty if there is none."""
     if key == "unit":
         good = isinstance(value, str) and value.isprintable() and 0 < len(value) <= 40
         return "" if good else "must be a name of at most 40 characters, in quotes"

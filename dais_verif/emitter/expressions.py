@@ -1,8 +1,8 @@
-"""Signed Verilog expressions with the value bounds that decide how wide they must be.
+"""Signed Verilog expressions, with bounds of their values, which determine the necessary width.
 
-All arithmetic is on signed operands, so Verilog extends signs by itself. Sums, products, left shifts and
-bitwise operators are right modulo ``2**n`` in any context of n bits, so only a right shift needs its operand
-in full; ``Expression.leaf`` says whether it is a signal, which always holds its value in full.
+All operands are signed, so that Verilog extends their signs. Sums, products, left shifts and bitwise operators are
+correct modulo ``2**n`` in a context of n bits: only a right shift needs its complete operand. ``Expression.leaf`` says
+whether an expression is a signal, which always holds its complete value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PARENTHESIS = re.compile(r"[()]")
 
 
 class Expression(NamedTuple):
-    """``text`` has an integer value in ``lo..hi``, in units of ``2**-f``."""
+    """An expression: ``text`` has an integer value in ``lo..hi``, in units of ``2**-f``. ``leaf``: it is a signal."""
 
     text: str
     f: int
@@ -27,7 +27,7 @@ class Expression(NamedTuple):
     leaf: bool = False
 
     def shifted(self, bits: int) -> Expression:
-        """Return ``self * 2**bits``: the same integer, another point."""
+        """Return ``self * 2**bits``: the same integer, with another position of the binary point."""
         return Expression(self.text, self.f - bits, self.lo, self.hi, self.leaf) if bits else self
 
     def negated(self) -> Expression:
@@ -48,7 +48,7 @@ class Expression(NamedTuple):
 
     @property
     def bare(self) -> str:
-        """The text without its outer parentheses, for the right-hand side of an assignment."""
+        """The text without outer parentheses, for the right-hand side of an assignment."""
         text = self.text
         if not (text.startswith("(") and text.endswith(")")):
             return text
@@ -61,17 +61,20 @@ class Expression(NamedTuple):
 
 
 def bits_for(lo: int, hi: int) -> int:
-    """Bits of a signed signal that holds ``lo..hi``; at least 1."""
+    """Return the number of bits of a signed signal that holds all values in ``lo..hi``; at least 1."""
     return max((v if v >= 0 else -1 - v).bit_length() for v in (lo, hi)) + 1
 
 
 def storage_bits(kind: FixedType) -> int:
-    """Bits of the signal of an op: an unsigned one has a headroom bit that stays 0, so that all signals are signed."""
+    """Return the number of bits of the signal of an op.
+
+    All signals are signed, so that an op with an unsigned type has a headroom bit, which is always 0.
+    """
     return kind.width if kind.k and kind.width else kind.width + 1
 
 
 def literal(value: int) -> str:
-    """Return a signed literal; a negative one is a minus before a literal that can hold its magnitude."""
+    """Return a signed literal; for a negative value, a minus sign and the literal of its magnitude."""
     bits = abs(value).bit_length() + 1
     digits = f"{abs(value)}" if bits <= 64 else f"{abs(value):x}"
     text = f"{bits}'s{'d' if bits <= 64 else 'h'}{digits}"
@@ -79,5 +82,5 @@ def literal(value: int) -> str:
 
 
 def mask(width: int) -> str:
-    """Return a signed literal of ``width`` ones."""
+    """Return a signed literal whose lowest ``width`` bits are 1."""
     return f"{width + 1}'sh{(1 << width) - 1:x}"

@@ -1,4 +1,4 @@
-"""A folder that drops into an FPGA project: wrapped core, file lists, constraints, and what to know about them."""
+"""Make a folder for an FPGA project: a wrapped core, file lists, constraints and documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.version import VERSION
 
 __all__ = ["MANIFEST", "SCHEMA", "WrapperOptions", "project_folder"]
 
-#: The file that makes a folder ours.
+#: The file by which dais-verif recognizes such a folder.
 MANIFEST = "dais.json"
 SCHEMA = "dais-verif/wrap/1"
 
@@ -25,11 +25,11 @@ SCHEMA = "dais-verif/wrap/1"
 class WrapperOptions:
     """Options of the wrapper of a core.
 
-    ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is combinational. ``period``: of the clock
-    in ns, for constraints.
+    ``kind``: one of ``WRAPS``. ``latency``: that of the core in clocks; 0 if it is combinational. ``period``: the clock
+    period in ns, for constraints.
 
-    ``user_bits``, ``axil``: TUSER and AXI4-Lite, of kind ``axis``. ``signatures``: what the self-check must give after
-    so many beats; they come from the golden model.
+    For kind ``axis``: ``user_bits`` is the width of TUSER, ``axil`` adds the AXI4-Lite block, and ``signatures`` maps a
+    number of beats to the expected signature of the self-check, from the golden model.
     """
 
     kind: str = "axis"
@@ -41,9 +41,9 @@ class WrapperOptions:
 
 
 def project_folder(program: Program, core: str, text: str, options: WrapperOptions) -> dict[str, bytes]:
-    """Return the files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
+    """Return the files of the folder by relative name. ``core``: the name of the module with the Verilog ``text``.
 
-    Raises ``InputError`` if a module would have the name of a hand-written one.
+    Raises ``InputError`` if a module would have the name of one in the RTL library.
     """
     ports = ports_of(program)
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)

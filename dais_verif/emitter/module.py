@@ -1,9 +1,10 @@
-"""Parts common to all emitted modules: header, tables, constants, blocks of ops, outputs.
+"""The common parts of all emitted modules: header, tables, constants, blocks of ops, outputs.
 
-Ops that no input reaches are wires outside the blocks, because a block that reads nothing that changes is never run
-by an event-driven simulator. Sensitivity lists are written out: each is complete (the input port, signals of other
-blocks, and of each table the word that is filled last), Icarus runs it a fifth faster than ``@*``, which it makes
-an event of every op, and warns of no table. Lists and the outputs are wrapped: tools limit what one line may hold.
+Ops that do not depend on an input are wires outside of the blocks, because an event-driven simulator never runs a block
+that reads only constants. Sensitivity lists name all signals: the input port, signals of other blocks, and for each
+table the word that is initialized last. Icarus runs such a block a fifth faster than one with ``@*``, which it makes
+sensitive to every op, and does not warn about tables. Lists and outputs are wrapped, since tools limit the length of a
+line.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ _WAIVERS = (
     ("UNUSEDSIGNAL", "programs may hold inputs, ops and bits that nothing reads"),
 )
 
-#: Longer assignments are wrapped, and longer comments cut short: only sums of hundreds of terms are so long.
+#: Longer assignments are wrapped, and longer comments are shortened; only sums of hundreds of terms are that long.
 _LONGEST_LINE = 4000
 _LONGEST_COMMENT = 1000
 
-#: Assignments of one op, and their comment.
+#: The assignments of one op, and their comment.
 Computed = tuple[Sequence[Statement], str]
 
 
@@ -56,7 +57,11 @@ def header(
     notes: Sequence[str] = (),
     control: Sequence[str] = (),
 ) -> None:
-    """Write comments and ports. ``kind``: the kind of module; ``control``: declarations of additional ports."""
+    """Write the comments before the module, and its ports.
+
+    ``kind``: the kind of module, as text. ``notes``: further lines of comments. ``control``: declarations of further
+    ports.
+    """
     kind_of_program = "ALIR" if any(op.spec.alir for op in program.ops) else "DAIS"
     out.line(f"// {kind_of_program} program {program.hash}")
     size = (counted(program.n_in, "input"), counted(program.n_out, "output"), counted(program.n_ops, "op"))
@@ -87,7 +92,7 @@ def footer(out: Writer) -> None:
 
 
 def tables(out: Writer, program: Program) -> None:
-    """Write the tables that lookups read, as memories."""
+    """Write the tables that lookups use, as memories."""
     used = sorted({low_int32(op.data) for op in program.ops if op.spec.data is Data.TABLE})
     for number in used:
         entries = program.tables[number].tolist()
@@ -103,14 +108,14 @@ def tables(out: Writer, program: Program) -> None:
 
 
 def constants(out: Writer, program: Program, ports: Ports, ops: Iterable[Op]) -> None:
-    """``ops``, which no input reaches, as wires: a block that reads nothing that changes would never run."""
+    """Write ``ops``, which do not depend on an input, as wires."""
     for op in ops:
         for one in statements(program, ports, op):
             _assign(out, f"wire {range_of(one.bits)} {one.target} = ", one.text, f";  // {comment(program, op)}")
 
 
 def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> None:
-    """One block with its registers; ``lines`` are in an order in which each reads earlier ones only."""
+    """Write one ``always`` block and the signals that it assigns. Each item of ``lines`` reads only earlier ones."""
     for assignments, _ in lines:
         for statement in assignments:
             out.line(f"reg {range_of(statement.bits)} {statement.target};")
@@ -131,12 +136,12 @@ def _assign(out: Writer, head: str, text: str, tail: str) -> None:
 
 
 def range_of(bits: int) -> str:
-    """Return the declaration of ``bits`` signed bits."""
+    """Return the range of a signed signal with ``bits`` bits."""
     return f"signed [{bits - 1}:0]"
 
 
 def comment(program: Program, op: Op) -> str:
-    """Return the comment after the line of an op."""
+    """Return the comment at the end of an op's line."""
     words = in_words(program, op)
     if len(words) > _LONGEST_COMMENT:
         words = f"{words[: words.rindex(' ', 0, _LONGEST_COMMENT)]} ... of {len(op.terms)} terms"
@@ -151,9 +156,10 @@ def sensitivity(
     also: Collection[int] = (),
     inputs: bool = False,
 ) -> list[str]:
-    """Everything that a block of ``ops`` reads and does not assign.
+    """Return the sensitivity list of a block of ``ops``: everything that it reads and does not assign.
 
-    ``also``: further ops that it reads. ``inputs``: the input port is listed even if it is not read.
+    ``name_of``: returns the name of an op's signal in the block. ``also``: further ops that the block reads.
+    ``inputs``: the input port is listed even if it is not read.
     """
     port = ["model_inp"] if inputs or any(op.code == INPUT for op in ops) else []
     others = sorted({i for op in ops for i in op.operands}.union(also) - {op.index for op in ops})
@@ -163,7 +169,7 @@ def sensitivity(
 
 
 def outputs(out: Writer, program: Program, ports: Ports, value_of: Callable[[int, bool, int], str]) -> None:
-    """Write the outputs. ``value_of(index, negated, width)``: the low bits of op ``index``, or of minus it."""
+    """Write the outputs. ``value_of(index, negated, width)``: the lowest bits of op ``index``, or of its negation."""
     names = []
     for j, ((index, shift, negated), element) in enumerate(zip(program.outputs, ports.outputs, strict=True)):
         if element.width == 0:

@@ -1,7 +1,7 @@
-"""The Verilog of every opcode: one small function each, next to the semantics page.
+"""The Verilog of every opcode: one small function for each, to be read beside the page on semantics.
 
-A rule returns the exact result as an expression; ``statements`` then quantises it to the op's type.
-Promise ops are quantised like all others, so that unchecked overflow wraps as the page says.
+A rule returns the exact result as an expression, which ``statements`` quantises to the op's type. Ops with a promise
+are quantised like all others, so that unchecked overflow wraps as that page specifies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Statement", "signal", "statements", "table"]
 
 
 class Statement(NamedTuple):
-    """``target = text``; ``target`` is a signed signal of ``bits`` bits."""
+    """The assignment ``target = text``; ``target`` is a signed signal of ``bits`` bits."""
 
     target: str
     bits: int
@@ -26,19 +26,19 @@ class Statement(NamedTuple):
 
 
 def signal(index: int) -> str:
-    """Name of the signal of op ``index``."""
+    """Return the name of the signal of op ``index``."""
     return f"op_{index}"
 
 
 def table(index: int) -> str:
-    """Name of the memory of table ``index``."""
+    """Return the name of the memory of table ``index``."""
     return f"table_{index}"
 
 
 def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], str] = signal) -> list[Statement]:
-    """Return assignments, in order, that compute ``op``; the last one's target is the op's own signal.
+    """Return the assignments, in order, that compute ``op``; the target of the last one is the signal of the op.
 
-    ``name_of``: what the signal of an operand is called where the op is.
+    ``name_of``: returns the name of an operand's signal in the scope of the op.
     """
     name, kind = signal(op.index), op.type
     if kind.width == 0:
@@ -52,7 +52,7 @@ def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], 
 
 
 class Scope:
-    """The data that the rule of one op may use, and the helper signals that it creates."""
+    """The data that the rule of an op may use, and the helper signals that it creates."""
 
     def __init__(self, program: Program, ports: Ports, op: Op, name_of: Callable[[int], str]) -> None:
         self.program, self.ports, self.op, self.name_of = program, ports, op, name_of
@@ -67,7 +67,7 @@ class Scope:
         return self.program.ops[index].type
 
     def helper(self, suffix: str, value: Expression) -> Expression:
-        """Return ``value`` in full, in a signal of its own."""
+        """Return a new helper signal that holds the complete ``value``."""
         name = f"{signal(self.op.index)}_{suffix}"
         self.helpers.append(Statement(name, bits_for(value.lo, value.hi), value.bare))
         return value._replace(text=name, leaf=True)
@@ -111,7 +111,7 @@ def _add(s: Scope) -> Expression:
 
 
 def _sum(s: Scope) -> Expression:
-    """All terms on the finest grid of any: they carry into each other, so none may be floored by itself."""
+    """Return the sum in the finest units of all terms; terms are not floored singly, since carries would be lost."""
     terms = [_term(s, term) for term in s.op.terms]
     f = max(value.f for _, value in terms)
     (negative, first), *others = [(negative, value.aligned(f)) for negative, value in terms]
@@ -126,7 +126,7 @@ def _sum(s: Scope) -> Expression:
 
 
 def _term(s: Scope, term: Term) -> tuple[bool, Expression]:
-    """Return True if a term is subtracted, and its expression."""
+    """Return whether a term is subtracted, and its expression."""
     if term.op >= 0:
         return term.negative, s.operand(term.op).shifted(term.shift)
     size = abs(s.op.data)
@@ -135,7 +135,7 @@ def _term(s: Scope, term: Term) -> tuple[bool, Expression]:
 
 def _relu(s: Scope) -> Expression:
     sign = f"{s.a.text}[{storage_bits(s.type_of(s.op.id0)) - 1}]"
-    # Flooring keeps order and 0, so it may come before the max, where it costs no helper.
+    # Flooring preserves order and 0: done before the comparison, it needs no helper signal.
     x = _at(s, s.signed_a, s.op.type.f)
     arms = f"{x.text} : 1'sb0" if s.op.spec.negate else f"1'sb0 : {x.text}"
     return Expression(f"({sign} ? {arms})", x.f, 0, max(x.hi, 0))
@@ -164,7 +164,7 @@ def _mux(s: Scope) -> Expression:
     f, condition = s.op.type.f, s.type_of(s.op.condition)
     b = s.b.negated() if s.op.spec.negate else s.b
     other = _at(s, b.shifted(high_int32(s.op.data)), f)
-    if condition.width == 0:  # no top bit: reads as 0
+    if condition.width == 0:  # a missing top bit reads as 0
         return other
     taken = _at(s, s.a, f)
     msb = f"{s.name_of(s.op.condition)}[{condition.width - 1}]"
@@ -214,7 +214,7 @@ def _bit_unary(s: Scope) -> Expression:
     if kind.width == 0:
         return Expression(literal(1), 0, 1, 1)
     pattern = f"{a.text}[{kind.width - 1}:0]"
-    # -x is all ones exactly where x is 1, modulo 2**w.
+    # Modulo 2**w, all bits of -x are 1 exactly if x is 1.
     return Expression(f"({pattern} == {kind.width}'d1)" if s.op.spec.negate else f"(&{pattern})", 0, 0, 1)
 
 

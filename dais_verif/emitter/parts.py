@@ -1,7 +1,7 @@
-"""The location of the signal of each op in the emitted module.
+"""The location of each op's signal in the emitted module.
 
-A small program is one block in the module itself. A large one is cut into parts, each a block with its registers in
-a generate scope of its own.
+A small program is one block in the module itself. A large one is divided into parts, each of which is a block with its
+signals in a generate scope.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
 class Parts(NamedTuple):
     """The parts that a module is divided into.
 
-    ``of``: for each op its part, None for an op that no input reaches, which is a wire of the module.
+    ``of``: the part of each op; None for an op that does not depend on an input, which is a wire of the module.
     ``members``: the ops of each part, in SSA order. No part reads a later one.
     """
 
@@ -33,16 +33,16 @@ class Parts(NamedTuple):
         return len(self.members) > 1
 
     def scope(self, part: int) -> str:
-        """Return the scope of a part; the last one has number 0.
+        """Return the name of the scope of a part; the last part has number 0.
 
-        A change of the input port wakes all parts, and Icarus runs them in descending order of their names: in this
-        one, each finds what it reads computed, and is run once a vector and not once for each part before it.
+        A change of the input port triggers all parts, which Icarus runs in descending order of their names. With these
+        names, a part runs after all parts that it reads, and therefore only once per vector.
         """
         last = len(self.members) - 1
         return f"part_{last - part:0{len(str(last))}}"
 
     def seen_from(self, part: int | None) -> Callable[[int], str]:
-        """Return the function that names the signal of an op within ``part``, or in the module outside all parts."""
+        """Return the function that names an op's signal within ``part``; None: in the module, outside of all parts."""
         if not self.several:
             return signal
         prefixes = [f"{self.scope(number)}." for number in range(len(self.members))]
@@ -55,7 +55,7 @@ class Parts(NamedTuple):
 
 
 def moving(program: Program) -> tuple[bool, ...]:
-    """For each op whether it has bits and an input reaches it. All others never change."""
+    """Return for each op whether it has bits and depends on an input. All other ops never change."""
     found: list[bool] = []
     for op in program.ops:
         found.append(op.type.width > 0 and (op.code == INPUT or any(found[i] for i in op.operands)))
@@ -63,12 +63,12 @@ def moving(program: Program) -> tuple[bool, ...]:
 
 
 def reads(op: Op) -> Collection[int]:
-    """Return what the block of ``op`` is sensitive to besides the input port: operands, and ``~N`` for table N."""
+    """Return what the block of ``op`` is sensitive to, besides the input port: operands, and ``~N`` for table N."""
     return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
 
 
 def parts_of(program: Program) -> Parts:
-    """Return the partition of ``program``."""
+    """Return the parts into which ``program`` is divided."""
     moves, ops = moving(program), program.ops
     values = [index for index, moved in enumerate(moves) if moved]
     operands = [tuple(i for i in op.operands if moves[i]) if moves[op.index] else () for op in ops]
@@ -82,5 +82,5 @@ def parts_of(program: Program) -> Parts:
 
 
 def path_of(program: Program) -> Callable[[int], str]:
-    """Return the names of the signals of all ops, as seen from the module."""
+    """Return the function that names the signal of each op, as seen from the module."""
     return parts_of(program).seen_from(None)

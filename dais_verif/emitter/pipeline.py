@@ -1,9 +1,8 @@
-"""A program as a pipelined Verilog-2005 module: a vector every clock edge, a layer of registers after every stage.
+"""Emit a program as a pipelined Verilog-2005 module: one vector per clock edge, and registers after every stage.
 
-Within a stage the text is the one of the combinational module: ``op_N`` is the value of op N, in the stage that
-computes it. ``op_N_sK`` is the same value as stage K sees it, one register after the one of the stage before. What
-leaves the module leaves a register; minus an op, for an output, is computed in a stage as ``neg_N``. Constants are
-wires and pass no register.
+Within a stage, the text is that of the combinational module: ``op_N`` is the value of op N in the stage that computes
+it. ``op_N_sK`` is the same value in stage K, after one register per stage in between. All outputs come from registers.
+A negated output is computed in a stage, as ``neg_N``. Constants are wires without registers.
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ MOST_STAGES = 1000
 class PipelineOptions:
     """The requested pipeline.
 
-    ``stages``: how many, 1 to ``MOST_STAGES``; or ``max_depth``: as few as keep each stage within that estimated
-    delay, in the unit of ``delays``. ``reset``, ``enable``, ``valid``: which ports the module has beside ``clk``.
+    ``stages``: the number of stages, from 1 to ``MOST_STAGES``. ``max_depth``: instead of a number, the largest
+    estimated delay of a stage, in the unit of ``delays``; the smallest possible number of stages is used. ``reset``,
+    ``enable``, ``valid``: the module has these ports in addition to ``clk``.
     """
 
     stages: int | None = None
@@ -48,9 +48,9 @@ class PipelineOptions:
 
 
 class Place(NamedTuple):
-    """``path``: the signal of an op as seen from the module. ``stage``: 1 for the first; None if it is a constant.
+    """The place of an op. ``path``: its signal as seen from the module. ``stage``: from 1 on; None for a constant.
 
-    After vector 0 is driven, ``path`` belongs to vector 0 when ``stage - 1`` clock edges have passed.
+    ``path`` has the value for a vector ``stage - 1`` clock edges after the vector was driven.
     """
 
     path: str
@@ -60,9 +60,9 @@ class Place(NamedTuple):
 class Pipeline(NamedTuple):
     """A pipeline as Verilog.
 
-    ``text``: the module. ``latency``: clock edges from an input to its output, as many as stages. ``registers``: how
-    many, valid bits included; ``register_bits``: their bits, without the headroom bits that never change.
-    ``depths``: the estimated delay of each stage in ``unit``. ``places``: where each op is.
+    ``text``: the module. ``latency``: clock edges from an input to its output, which is the number of stages.
+    ``registers``: the number of registers, including valid bits. ``register_bits``: their bits, without the headroom
+    bits, which never change. ``depths``: the estimated delay of each stage in ``unit``. ``places``: that of each op.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Pipeline(NamedTuple):
 def emit_pipeline(
     program: Program, top: str = "model", options: PipelineOptions = PipelineOptions(stages=1)
 ) -> Pipeline:
-    """Write a pipelined module ``top`` for a valid ``program``. Raises ``InputError`` for options not to be met."""
+    """Return a pipelined module ``top`` for a valid ``program``. Raises ``InputError`` for impossible options."""
     flow = flow_of(program, options.delays)
     stages, bound = _asked(program, flow, options)
     plan = _Plan(program, flow, schedule(flow, stages, bound))
@@ -100,7 +100,7 @@ def emit_pipeline(
 
 
 def _asked(program: Program, flow: Flow, options: PipelineOptions) -> tuple[int, int]:
-    """Return the number of stages, and the longest path permitted in each."""
+    """Return the number of stages, and the longest path that each may have, in thousandths of the unit."""
     if (options.stages is None) == (options.max_depth is None):
         raise InputError.of("a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}")
     if options.reset and not options.valid:
@@ -146,7 +146,7 @@ def _within(program: Program, flow: Flow, options: PipelineOptions, depth: float
 
 
 class _Plan:
-    """The values computed in each scope, and their names."""
+    """The values that each scope computes, and their names."""
 
     def __init__(self, program: Program, flow: Flow, schedule: Schedule) -> None:
         self.program, self.flow, self.schedule = program, flow, schedule
@@ -156,14 +156,14 @@ class _Plan:
         by_stage: list[list[int]] = [[] for _ in range(schedule.stages)]
         for value in by_cone(flow.order, flow.operands, self._outputs()):
             by_stage[(schedule.stage[value] or 1) - 1].append(value)
-        #: The values of each stage, in groups that are scopes if the module is cut.
+        #: The values of each stage in groups, which become scopes if the module is divided.
         self.of_stage = [cut(values, self._reads, self._signals) for values in by_stage]
         signals = sum(map(self._signals, flow.order))
         self.cut = signals > MOST_SIGNALS or any(len(groups) > 1 for groups in self.of_stage)
         for stage, groups in enumerate(self.of_stage, 1):
             last = len(groups) - 1
             for number, members in enumerate(groups):
-                # Icarus runs what one change wakes in descending order of names: see ``Parts.scope``.
+                # Icarus runs the blocks that one change triggers in descending order of names: see ``Parts.scope``.
                 name = f"stage_{stage}_{last - number:0{len(str(last))}}" if last else f"stage_{stage}"
                 self.scope.update(dict.fromkeys(members, name if self.cut else ""))
 
@@ -178,22 +178,22 @@ class _Plan:
         return (self.minus[value],) if value in self.minus else reads(self.program.ops[value])
 
     def _signals(self, value: int) -> int:
-        """Itself, and one a register."""
+        """Return the number of signals of ``value``: its own, and one per register."""
         return 1 + self.schedule.registers(value)
 
     def name(self, value: int, seen: int | None = None) -> str:
-        """Return the signal of ``value`` as stage ``seen`` sees it, within its scope; None: its own stage."""
+        """Return the name of ``value`` in stage ``seen``, within its scope; None: in the stage that computes it."""
         own = f"neg_{self.minus[value]}" if value in self.minus else signal(value)
         stage = self.schedule.stage[value]
         return own if stage is None or seen in (None, stage) else f"{own}_s{seen}"
 
     def path(self, value: int, seen: int | None, within: str = "") -> str:
-        """Return the same, as seen from the scope ``within``, or from the module."""
+        """Return the name of ``value`` in stage ``seen``, as seen from the scope ``within``; empty: from the module."""
         scope = self.scope.get(value, "")
         return self.name(value, seen) if scope in ("", within) else f"{scope}.{self.name(value, seen)}"
 
     def type_of(self, value: int) -> FixedType:
-        """Return the type of ``value``, as far as it says how many bits there are and whether they are signed."""
+        """Return a type with the width and the signedness of ``value``."""
         if value in self.minus:
             return FixedType(1, self.flow.bits[value] - 1, 0)
         return self.program.ops[value].type
@@ -223,7 +223,7 @@ def _text(plan: _Plan, top: str, options: PipelineOptions) -> str:
 
         def value_of(index: int, negated: bool, width: int) -> str:
             value = plan.flow.negations.get(index, index) if negated else index
-            minus = "-" if negated and value == index else ""  # of a constant, which has no number of its own
+            minus = "-" if negated and value == index else ""  # the negation of a constant is not a value of the flow
             name = plan.path(value, stages + 1)
             return f"{minus}{name}" if minus else f"{name}[{width - 1}:0]"
 
@@ -244,7 +244,7 @@ def _control_ports(options: PipelineOptions) -> list[str]:
 
 
 def _scope(out: Writer, plan: _Plan, values: list[int], stage: int, options: PipelineOptions) -> None:
-    """Write the block that computes ``values`` in ``stage``, and the registers that they pass."""
+    """Write the block that computes ``values`` in ``stage``, and the registers that they pass through."""
     program, scope = plan.program, plan.scope[values[0]]
 
     def name_of(index: int) -> str:
@@ -293,7 +293,7 @@ def _if_enabled(options: PipelineOptions) -> str:
 
 
 def _valid(out: Writer, stages: int, options: PipelineOptions) -> None:
-    """One valid bit a stage; all 0 at power-up, where the technology has such a thing, and after a reset."""
+    """Write one valid bit per stage; all are 0 after a reset, and at power-up if the technology supports that."""
     names = [f"valid_s{seen}" for seen in range(2, stages + 2)]
     for name in names:
         out.line(f"reg {name};")

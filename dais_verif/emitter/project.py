@@ -1,4 +1,4 @@
-"""Files around the RTL of a wrapped core: for people, Vivado, FuseSoC and whatever reads a file list."""
+"""Files that accompany the RTL of a wrapped core: documentation, and files for Vivado, FuseSoC and other tools."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["constraints", "file_list", "fusesoc_core", "readme", "vivado_script"
 
 
 def file_list(rtl: Iterable[str]) -> str:
-    """Paths relative to the folder, for ``iverilog -f``, ``verilator -f`` and others, started in the folder."""
+    """Return a list of files relative to the folder, for tools that run in it, as ``iverilog -f`` reads it."""
     return "".join(f"{name}\n" for name in rtl)
 
 
 def constraints(top: str, period: float, kind: str) -> str:
-    """Clock and reset, which is all that can be known here; the same commands in both formats."""
+    """Return the constraint of the clock, since nothing else is known here; XDC and SDC have the same command."""
     return f"""\
 # {kind}: {top} on its own, to see whether it is fast enough. Within a larger design the clock is
 # already constrained there, and this file is not needed.
@@ -31,7 +31,7 @@ create_clock -name aclk -period {period:g} [get_ports aclk]
 
 
 def vivado_script(top: str, rtl: Iterable[str]) -> str:
-    """Add the sources to the project that is open; without one, make none."""
+    """Return a script that adds the sources to the open project, or only reads them if none is open."""
     listed = " \\\n".join(f"  [file join $here {{{name}}}]" for name in rtl)
     return f"""\
 # Adds {top} to the Vivado project that is open: source vivado.tcl
@@ -54,7 +54,7 @@ if {{[llength [get_projects -quiet]] > 0}} {{
 
 
 def fusesoc_core(top: str, program_hash: str, rtl: Iterable[str]) -> str:
-    """Return a CAPI2 core file."""
+    """Return a FuseSoC core file, in format CAPI2."""
     listed = "\n".join(f"      - {name}" for name in rtl)
     return f"""\
 CAPI=2:
@@ -92,7 +92,7 @@ targets:
 
 
 def readme(facts: Mapping[str, Any], rtl: Iterable[str]) -> str:
-    """Return the page of the folder."""
+    """Return the README of the folder, in Markdown."""
     top, program, core_latency = facts["top"], facts["program"], facts["core_latency"]
     kind = f"pipelined, latency {core_latency}, `en` stops it" if core_latency else "combinational"
     files = "\n".join(f"| `{name}` | {_meaning(name, facts)} |" for name in rtl)

@@ -1,4 +1,4 @@
-"""The register map of ``rtl/dais_axil.v``, for the folders and pages that speak of it."""
+"""The register map of ``rtl/dais_axil.v``, for emitted folders and for the documentation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION = 0x00010000
 
 
 class Register(NamedTuple):
-    """``bits`` (32 a word, the least significant word first, except for HASH) at byte address ``offset``."""
+    """A register of ``bits`` bits at byte address ``offset``; the least significant word is first, except in HASH."""
 
     offset: int
     name: str

@@ -1,4 +1,4 @@
-"""The location of the hand-written RTL: in the installed package, or next to its folder in a source tree."""
+"""Find the RTL library: in the installed package, or next to its folder in a source tree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dais_verif.errors import ToolError
 
 __all__ = ["AXIL_FILES", "AXIS_FILES", "library_sources"]
 
-#: Modules that a core needs to speak AXI4-Stream, lowest first; and those for AXI4-Lite.
+#: The files that a core needs for AXI4-Stream, lowest module first, and those for AXI4-Lite.
 AXIS_FILES = ("dais_skid.v", "dais_axis.v")
 AXIL_FILES = ("dais_selfcheck.v", "dais_axil.v")
 
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def library_sources(*names: str) -> tuple[Path, ...]:
-    """Return the files called ``names`` of ``rtl/``. Raises ``ToolError`` if an installation lost them."""
+    """Return the paths of the files ``names`` of ``rtl/``. Raises ``ToolError`` if one is missing."""
     for folder in (_PACKAGE / "rtl", _PACKAGE.parent / "rtl"):
         paths = tuple(folder / name for name in names)
         if all(path.is_file() for path in paths):

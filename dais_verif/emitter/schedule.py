@@ -1,8 +1,8 @@
-"""Which op is computed in which stage of a pipeline, and how long its value is kept.
+"""Choose the stage of a pipeline that computes each op, and the stages in which its value is kept.
 
-Stages are numbered from 1; a layer of registers ends each. First the least delay that every stage can keep to is
-found, by packing ops as early as that delay permits; then ops move between their earliest and latest stage as long as
-that saves register bits. Every step goes through the ops a fixed number of times.
+Stages are numbered from 1, and each ends with registers. First, the smallest delay that every stage can meet is found,
+by placing ops as early as that delay permits. Then, ops move between their earliest and their latest stage if that
+saves register bits. Every step visits the ops a fixed number of times.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Flow", "Schedule", "fewest_stages", "flow_of", "least_depth", "schedule"]
 
-#: Times that all ops are looked at for a better stage, from either start; on real programs a third gains nothing.
+#: The number of passes over all ops from each of the two initial schedules; a third saves nothing on real programs.
 _SWEEPS = 2
 
 
 class Flow(NamedTuple):
     """The values that move through a pipeline, by number.
 
-    Op N is value N; minus op N, of a negated output, has a number after those of all ops.
+    The value of op N has the number N; its negation for an output has a number after those of all ops.
 
-    ``order``: their numbers, operands first. ``operands``: those of each that move, once each. ``delays``: in
-    thousandths of the model's unit; 0 for what no output depends on, since synthesis removes it. ``bits``: those a
-    register of the value has. ``inputs``: those that read the input port. ``outputs``: those that leave the module.
-    ``negations``: the number of minus op N, by N.
+    ``order``: the numbers of values that can change, operands first. ``operands``: for each value, the operands that
+    can change, each once. ``delays``: in thousandths of the model's unit; 0 for a value on which no output depends,
+    since synthesis removes it. ``bits``: the number of bits of a register with the value. ``inputs``: the values that
+    read the input port. ``outputs``: the values that leave the module. ``negations``: the number of the negation of op
+    N, by N.
     """
 
     order: tuple[int, ...]
@@ -44,9 +45,9 @@ class Flow(NamedTuple):
 class Schedule(NamedTuple):
     """The stage of each value.
 
-    ``stage``: where each value is computed, None if it never changes. ``until``: the last stage in which it is read;
-    the number of stages plus 1 if it leaves the module, ``stage`` if nothing reads it. ``depths``: the longest path
-    of each stage, in thousandths of the unit.
+    ``stage``: the stage that computes each value; None if it never changes. ``until``: the last stage that reads it:
+    the number of stages plus 1 if it leaves the module, ``stage`` if it is not read. ``depths``: the longest path in
+    each stage, in thousandths of the unit.
     """
 
     stages: int
@@ -55,12 +56,12 @@ class Schedule(NamedTuple):
     depths: tuple[int, ...]
 
     def registers(self, value: int) -> int:
-        """Return the number of registers that ``value`` passes."""
+        """Return the number of registers that ``value`` passes through."""
         return self.until[value] - (self.stage[value] or self.until[value])
 
 
 def flow_of(program: Program, model: DelayModel) -> Flow:
-    """Return the values of ``program`` that move."""
+    """Return the values of ``program`` that move through its pipeline."""
     moves = moving(program)
     live = set(cone(program, {index for index, _, _ in program.outputs if index >= 0}))
     order = [op.index for op in program.ops if moves[op.index]]
@@ -86,15 +87,15 @@ def flow_of(program: Program, model: DelayModel) -> Flow:
 
 
 def fewest_stages(flow: Flow, bound: int) -> int:
-    """Stages of at most ``bound`` that the flow needs, at least 1; no single delay may exceed ``bound``."""
+    """Return the smallest number of stages with paths of at most ``bound``, which no single delay may exceed."""
     return max(_earliest(flow, bound), default=1)
 
 
 def least_depth(flow: Flow, stages: int) -> int:
-    """Return the least that the longest path of the slowest of ``stages`` stages can be."""
+    """Return the smallest possible delay of the slowest of ``stages`` stages."""
     most = max((flow.delays[value] for value in flow.order), default=0)
     low = max(most, -(-_longest_path(flow) // stages))
-    high = low + most  # a stage is left only when the next delay would pass the bound
+    high = low + most  # a new stage is begun only if the next delay would exceed the bound
     while low < high:
         middle = (low + high) // 2
         if fewest_stages(flow, middle) <= stages:
@@ -105,7 +106,7 @@ def least_depth(flow: Flow, stages: int) -> int:
 
 
 def schedule(flow: Flow, stages: int, bound: int) -> Schedule:
-    """Few register bits with ``stages`` stages of at most ``bound``, which must be possible."""
+    """Return a schedule with few register bits, with ``stages`` stages of at most ``bound``, which must be possible."""
     early = _State(flow, stages, bound, _earliest(flow, bound))
     late = _State(flow, stages, bound, _latest(flow, stages, bound))
     for _ in range(_SWEEPS):
@@ -122,7 +123,7 @@ def _longest_path(flow: Flow) -> int:
 
 
 def _earliest(flow: Flow, bound: int) -> list[int]:
-    """Return the first stage in which each value can be computed."""
+    """Return the first stage that can compute each value."""
     stage, arrival = [1] * len(flow.bits), [0] * len(flow.bits)
     delays, operands = flow.delays, flow.operands
     for value in flow.order:
@@ -140,8 +141,8 @@ def _earliest(flow: Flow, bound: int) -> list[int]:
 
 
 def _latest(flow: Flow, stages: int, bound: int) -> list[int]:
-    """Return the last stage in which each value can be computed; inputs are read in the first."""
-    stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: the longest path after it, in its stage
+    """Return the last stage that can compute each value; inputs are read in the first stage."""
+    stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: longest path after it in its stage
     for value in reversed(flow.order):
         if behind[value] + flow.delays[value] > bound:
             stage[value], behind[value] = stage[value] - 1, 0
@@ -157,7 +158,7 @@ def _latest(flow: Flow, stages: int, bound: int) -> list[int]:
 
 
 class _State:
-    """A schedule being improved: each value's stage, and in which stages it is read how often."""
+    """A schedule that is being improved: the stage of each value, and the number of its reads in each stage."""
 
     def __init__(self, flow: Flow, stages: int, bound: int, stage: list[int]) -> None:
         self.flow, self.stages, self.bound, self.stage = flow, stages, bound, stage
@@ -173,11 +174,11 @@ class _State:
         return max(self.reads[value], default=self.stage[value])
 
     def register_bits(self) -> int:
-        """Bits of all registers."""
+        """Return the number of bits of all registers."""
         return sum(self.flow.bits[v] * (self.until(v) - self.stage[v]) for v in self.flow.order)
 
     def arrivals(self) -> list[int]:
-        """Return the longest path that ends with each value within its stage."""
+        """Return the delay of the longest path that ends with each value, within its stage."""
         arrival = [0] * len(self.flow.bits)
         for value in self.flow.order:
             before = (arrival[u] for u in self.flow.operands[value] if self.stage[u] == self.stage[value])
@@ -185,9 +186,9 @@ class _State:
         return arrival
 
     def move_later(self) -> None:
-        """Readers first, each value into the later stage that saves most bits."""
+        """Move each value, readers first, to the later stage that saves the most bits."""
         flow = self.flow
-        first = [self.stages + 1] * len(flow.bits)  # stage of the earliest reader
+        first = [self.stages + 1] * len(flow.bits)  # the stage of the earliest reader
         behind = [self.bound + 1] * len(flow.bits)  # the longest path after a value in that stage
         for value in reversed(flow.order):
             if value not in flow.inputs:
@@ -204,7 +205,7 @@ class _State:
                     behind[u] = path
 
     def move_earlier(self) -> None:
-        """Operands first, each value into the earlier stage that saves most bits."""
+        """Move each value, operands first, to the earlier stage that saves the most bits."""
         flow = self.flow
         arrival = [0] * len(flow.bits)
         for value in flow.order:
@@ -220,7 +221,7 @@ class _State:
             arrival[value] = flow.delays[value] + (ready if self.stage[value] == first else 0)
 
     def _settle(self, value: int, low: int, high: int) -> None:
-        """Put ``value`` where in ``low..high`` it costs fewest bits."""
+        """Move ``value`` to the stage in ``low..high`` in which it costs the fewest register bits."""
         flow, old = self.flow, self.stage[value]
         own = flow.bits[value] if self.reads[value] else 0
         others = [(flow.bits[u], self._read_by_others(u, old)) for u in flow.operands[value]]
@@ -228,7 +229,7 @@ class _State:
         def cost(stage: int) -> int:
             return sum(bits * (stage - last) for bits, last in others if stage > last) - own * stage
 
-        # Between the last reads of the operands the cost is a straight line: only these stages can be best.
+        # The cost is linear between the last reads of the operands: only these stages and the ends can be best.
         best = min((low, high, *(last for _, last in others if low < last < high)), key=cost)
         if cost(best) >= cost(old):
             return
@@ -242,14 +243,14 @@ class _State:
         self.stage[value] = best
 
     def _read_by_others(self, value: int, stage: int) -> int:
-        """Return the last stage in which ``value`` is read but for one read in ``stage``."""
+        """Return the last stage that reads ``value``, without one of the reads in ``stage``."""
         reads = self.reads[value]
         if reads[stage] > 1:
             return max(reads)
         return max((s for s in reads if s != stage), default=self.stage[value])
 
     def result(self) -> Schedule:
-        """Return the schedule as it is."""
+        """Return the current schedule."""
         depths = [0] * self.stages
         arrival = self.arrivals()
         found: list[int | None] = [None] * len(self.flow.bits)

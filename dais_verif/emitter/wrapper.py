@@ -1,4 +1,4 @@
-"""A core with the surrounding RTL for an FPGA, as files."""
+"""Wrap a core in the RTL that it needs on an FPGA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRAPS = ("axis", *LINKS)
 
 
 class Wrapper(NamedTuple):
-    """``files``: text by name, lowest module first; the last one holds module ``top``."""
+    """The files of a wrapped core. ``files``: texts by name, lowest module first; the last one is module ``top``."""
 
     top: str
     files: dict[str, str]
@@ -35,12 +35,13 @@ def wrap(
     user_bits: int = 1,
     axil: Identity | None = None,
 ) -> Wrapper:
-    """Wrap module ``core``, whose text is ``text``, as ``kind``, one of ``WRAPS``.
+    """Return module ``core``, whose text is ``text``, in a wrapper of ``kind``, one of ``WRAPS``.
 
-    ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
-    ``en`` besides ``model_inp`` and ``model_out``. ``program_hash``: of the program that it was made from, 64
-    hexadecimal digits. ``period``: of the clock in ns, for which a UART is set. ``user_bits``, ``axil``: TUSER and
-    AXI4-Lite, of which a board has no use. Raises ``InputError`` if a module would have the name of a hand-written one.
+    ``program_hash``: that of its program, 64 hexadecimal digits. ``input_bits``, ``output_bits``: widths of the core's
+    ports, at least 1. ``latency``: that of the core in clocks; if it is above 0, the core has the ports ``clk`` and
+    ``en`` in addition to ``model_inp`` and ``model_out``. ``period``: the clock period in ns, which determines the
+    parameter of a UART. ``user_bits``, ``axil``: the width of TUSER, and the AXI4-Lite block, only for kind ``axis``.
+    Raises ``InputError`` if a module would have the name of one in the RTL library.
     """
     names = BOARD_FILES[kind] if kind in LINKS else AXIS_FILES + (AXIL_FILES if axil else ())
     files = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*names)}

@@ -1,4 +1,4 @@
-"""Lines and indentation; nothing more."""
+"""Write lines of text with indentation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Writer:
 
     @contextmanager
     def indent(self) -> Iterator[None]:
-        """Lines written inside stand one level deeper."""
+        """Indent the lines that are added in the block by one more level."""
         self._level += 1
         yield
         self._level -= 1

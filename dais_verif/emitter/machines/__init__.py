@@ -1,4 +1,4 @@
-"""Machines as Verilog: one module with the registers and memories, and one for each block of logic."""
+"""Emit machines as Verilog: one module with the registers and memories, and one for each block of logic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concatenated bits of vectors: copies from elements of some types into elements of others, in Verilog."""
+"""Concatenations of bits in Verilog, which copy elements of some types into elements of others."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["Bits", "Vector", "copied", "joined", "zeros"]
 
 
 class Vector(NamedTuple):
-    """A signal of the module: its name, and how many bits it has."""
+    """A signal of the module: its name, and its width in bits."""
 
     name: str
     width: int
 
 
 class Bits(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of ``vector``; bit ``low``, ``width`` times over, if it is ``spread``.
+    """Bits ``low`` to ``low + width - 1`` of ``vector``; zeros if that is None.
 
-    Zeros if there is no vector.
+    ``spread``: bit ``low``, repeated ``width`` times.
     """
 
     vector: Vector | None
@@ -47,10 +47,10 @@ def zeros(width: int) -> Bits:
 
 
 def copied(vector: Vector, low: int, sources: Sequence[FixedType], targets: Sequence[FixedType]) -> list[Bits]:
-    """Elements of types ``sources``, which begin at bit ``low`` of ``vector``, as elements of types ``targets``.
+    """Return elements of types ``sources`` as elements of types ``targets``, least significant bits first.
 
-    The least significant bits come first. Bits below and above the target are dropped; what is missing below is 0, and
-    what is missing above is the sign.
+    The elements begin at bit ``low`` of ``vector``. Bits below and above those of the target are dropped; missing bits
+    below are 0, and missing bits above are copies of the sign.
     """
     found: list[Bits] = []
     for source, target, offset in zip(sources, targets, offsets_of(sources), strict=False):
@@ -65,7 +65,7 @@ def copied(vector: Vector, low: int, sources: Sequence[FixedType], targets: Sequ
 
 
 def _element(vector: Vector, low: int, source: FixedType, target: FixedType) -> list[Bits]:
-    """One element: zeros below, its own bits, its sign above."""
+    """Return one element: zeros below, its own bits, and its sign above."""
     if source.width == 0 or target.width == 0:
         return [zeros(target.width)]
     below = min(max(target.f - source.f, 0), target.width)

@@ -1,8 +1,8 @@
-"""A machine on a board: a vector is the inputs of some cycles, a result the outputs of each, from a reset on.
+"""A machine on a board: a vector holds the inputs of some cycles after a reset, and a result the outputs of each cycle.
 
     link --> dais_bridge --> <core>_axis --> dais_bridge --> link
 
-So every vector stands for itself, as one of a program does: it may be lost, sent twice, and sent alone.
+Vectors are therefore independent of each other, as those of a program: each may be lost, or sent twice, or sent alone.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dais_verif.machine.restart import Restart, restart_of
 
 __all__ = ["BOARD_CYCLES", "MOST_CYCLES", "board_bits", "board_hash", "machine_board", "machine_board_folder"]
 
-#: Cycles of a vector unless something else is asked for; with more, a board sees what takes longer, and is larger.
+#: The default number of cycles in a vector. With more cycles, a board can show slower effects, but is larger.
 BOARD_CYCLES = 32
 MOST_CYCLES = 4096
-#: Bits of a vector or a result, which are held in registers: beyond, no tool finishes.
+#: The largest number of bits of a vector or a result. They are held in registers, and tools do not finish with more.
 _MOST_BITS = 1 << 16
 
 
@@ -36,7 +36,7 @@ def board_hash(machine: Machine) -> str:
 
 
 def board_bits(machine: Machine) -> tuple[int, int]:
-    """Bits of the inputs, and of the outputs, of one cycle; at least one each."""
+    """Return the numbers of bits of the inputs and of the outputs of one cycle, at least 1 each."""
     inputs, outputs = (sum(bits_of(s.types) for s in side) for side in (machine.inputs, machine.outputs))
     return max(inputs, 1), max(outputs, 1)
 
@@ -50,10 +50,10 @@ def machine_board(
     period: float = 10.0,
     text: str | None = None,
 ) -> dict[str, str]:
-    """Return all modules of a board, by file name; the top module is ``<core>_<link>``.
+    """Return the texts of all modules of a board, by file name; the top module is ``<core>_<link>``.
 
-    ``text``: of module ``core``; None: ours. Raises ``InputError`` for vectors that are too wide, and if ``core`` is
-    the name of another module.
+    ``cycles``: those in a vector. ``period``: the clock period in ns. ``text``: that of module ``core``; None: ours.
+    Raises ``InputError`` for vectors that are too wide, and if ``core`` is the name of another module.
     """
     bits_in, bits_out = board_bits(machine)
     if cycles * max(bits_in, bits_out) > _MOST_BITS:
@@ -87,7 +87,7 @@ def machine_board(
 
 
 def machine_board_folder(machine: Machine, link: str, core: str, cycles: int, period: float) -> dict[str, bytes]:
-    """Return files of a folder for an FPGA project, by relative name. ``period``: of the clock in ns."""
+    """Return the files of a folder for an FPGA project, by relative name. ``period``: the clock period in ns."""
     modules = machine_board(machine, link, core, cycles=cycles, period=period)
     bits_in, bits_out = board_bits(machine)
     restart = restart_of(machine)
@@ -111,12 +111,12 @@ def machine_board_folder(machine: Machine, link: str, core: str, cycles: int, pe
 
 
 def _files(link: str) -> list[str]:
-    """Return the files of ``rtl/`` for a link, without those for cores that take a vector every clock."""
+    """Return the files of ``rtl/`` for a link, without those for cores that take a vector in every clock."""
     return [name for name in BOARD_FILES[link] if name not in AXIS_FILES]
 
 
 def _sequencer(restart: Restart, core: str, cycles: int) -> str:
-    """Return the text of module ``<core>_axis``: module ``core``, ``cycles`` cycles of it for each beat."""
+    """Return the text of module ``<core>_axis``, which runs module ``core`` for ``cycles`` cycles per beat."""
     machine = restart.core
     given = [signal for signal in machine.inputs if signal.name != restart.line]
     bits_in, bits_out = (max(sum(bits_of(s.types) for s in side), 1) for side in (given, machine.outputs))
@@ -208,12 +208,12 @@ def _sequencer(restart: Restart, core: str, cycles: int) -> str:
 
 
 def _shifted(whole: int, bits: int) -> str:
-    """Return the results with those of this cycle on top."""
+    """Return the expression of the results, shifted, with those of the current cycle as the highest bits."""
     return f"{{core_out, results[{whole - 1}:{bits}]}}" if whole > bits else "core_out"
 
 
 def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
-    """Return the values of the inputs between two beats."""
+    """Return the values of the inputs between two beats, as bits of a vector."""
     value, offset = 0, 0
     for signal in given:
         places = offsets_of(signal.types)
@@ -224,7 +224,7 @@ def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
 
 
 def _parts(signals: Sequence[Signal], vector: str, zero: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each signal, its bits of ``vector``, and the default of its port if it has none."""
+    """Yield the name of each signal, its bits of ``vector``, empty if it has none, and the default for that case."""
     offset = 0
     for signal in signals:
         bits = bits_of(signal.types)

@@ -1,4 +1,4 @@
-"""A folder to drop into an FPGA project: a machine wrapped in AXI4-Stream, file lists, constraints, a README."""
+"""Make a folder for an FPGA project: a machine wrapped in AXI4-Stream, file lists, constraints and a README."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def machine_hash(machine: Machine, core: str) -> str:
 
 
 def machine_folder(machine: Machine, stream: MachineStream, core: str, period: float) -> dict[str, bytes]:
-    """Return the files of the folder, by relative name. ``period``: of the clock in ns.
+    """Return the files of the folder, by relative name. ``period``: the clock period in ns.
 
-    Raises ``InputError`` if two modules would have one name.
+    Raises ``InputError`` if two modules would have the same name.
     """
     text, top = emit_machine(machine, core), f"{core}_axis"
     library = {path.stem: path.read_text(encoding="utf-8") for path in library_sources(*_LIBRARY)}
@@ -65,7 +65,7 @@ def written_folder(
 ) -> dict[str, bytes]:
     """Return the files of a folder, by relative name: ``rtl``, files for tools, and documentation.
 
-    ``facts``: further content of ``dais.json``, with the ``top`` module, the ``program`` and the ``period_ns``.
+    ``facts``: further content of ``dais.json``, including the ``top`` module, the ``program`` and the ``period_ns``.
     """
     top, digest, period = facts["top"], facts["program"]["hash"], facts["period_ns"]
     whole = {"schema": SCHEMA, "dais_verif": VERSION, **facts}

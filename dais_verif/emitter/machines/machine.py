@@ -1,8 +1,9 @@
-"""A machine as synthesizable Verilog-2005: a module of its own for each block, and one that holds them together.
+"""Emit a machine as synthesizable Verilog-2005: one module for each block, and one that connects them.
 
-In that one every signal is a vector, or a memory where that is possible. A wire is assigned by its connections, a
-register in one ``always`` block: reset first, then what its connections write, which an enable holds back. Initial
-values are assigned in ``initial`` blocks, not blocking: so what reads them sees them change, whichever ran first.
+In the latter, every signal is a vector, or a memory if that is possible. A wire is assigned by its connections, and a
+register in one ``always`` block: reset has priority over the writes of connections, which an enable can suppress.
+The initial values of vectors are assigned in ``initial`` blocks by non-blocking assignments, so that logic that reads
+them is evaluated after them, independent of the order in which blocks start.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _WAIVERS = (
 
 
 def emit_machine(machine: Machine, top: str = "model", taken: Iterable[str] = ()) -> str:
-    """Write module ``top``, and one for each block, for a valid ``machine``. ``taken``: names of others."""
+    """Return the text of module ``top`` and one module per block for a valid ``machine``.
+
+    ``taken``: the names of other modules, which are not used.
+    """
     modules = Names([top, *taken])
     of_blocks = {name: modules.take(f"{top}_{name}") for name in machine.blocks}
     texts = [emit_verilog(block.program, of_blocks[block.name]) for block in machine.blocks.values()]
@@ -41,7 +45,7 @@ def emit_machine(machine: Machine, top: str = "model", taken: Iterable[str] = ()
 
 
 class _Module:
-    """The module that holds the blocks together, while it is written."""
+    """Writes the module that connects the blocks."""
 
     def __init__(self, machine: Machine, top: str, of_blocks: dict[str, str]) -> None:
         self.machine, self.top, self.of_blocks = machine, top, of_blocks
@@ -77,7 +81,7 @@ class _Module:
         return self.out.text()
 
     def header(self) -> None:
-        """Comments and ports."""
+        """Write the comments before the module, and its ports."""
         machine, out = self.machine, self.out
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
         size = f"{counted(len(machine.blocks), 'block')} of {counted(n_ops, 'op')}"
@@ -101,7 +105,7 @@ class _Module:
         out.line(");")
 
     def declaration(self, signal: Signal) -> None:
-        """Declare an internal signal that has bits."""
+        """Declare an internal signal, unless it has no bits."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         if memory is not None:
             size = f"[0:{memory.words - 1}]"
@@ -111,7 +115,7 @@ class _Module:
             self.out.line(f"{kind} [{vector.width - 1}:0] {vector.name};  // {_said(signal)}")
 
     def initial(self, signal: Signal) -> None:
-        """Write the value of a register before the first edge, if one is defined."""
+        """Write the initial value of a register, if it has one."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         if signal.initial is None or not vector.width:
             return
@@ -127,7 +131,7 @@ class _Module:
         self.out.line("end")
 
     def value_of(self, signal: Signal) -> int:
-        """Return the initial value of all elements as bits."""
+        """Return the bits of the initial values of all elements."""
         assert signal.initial is not None
         total = 0
         for number, kind, offset in zip(signal.initial, signal.types, offsets_of(signal.types), strict=False):
@@ -136,7 +140,7 @@ class _Module:
         return total
 
     def block(self, block: Block) -> None:
-        """Write the instance of a block's module, whose output may have other types than the wire that it drives."""
+        """Write the instance of a block's module, with a copy if its outputs have other types than their wire."""
         inputs, outputs = self.vectors[block.inputs], self.vectors[block.outputs]
         given = inputs.name if inputs.width else "1'b0"
         own, wanted = block.program.output_types, self.machine.signals[block.outputs].types
@@ -168,7 +172,7 @@ class _Module:
         self.out.wrapped(f"assign {target} = {enable} ? ", [*joined(source), ":", *other], ";")
 
     def register(self, signal: Signal) -> None:
-        """Write everything that changes a register."""
+        """Write the ``always`` block of a register, unless it never changes."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         writers = [c for c in self.machine.connections if c.target.signal == signal.name]
         if not vector.width or not (writers or signal.reset):
@@ -186,7 +190,7 @@ class _Module:
                 self.statements("else ", lines)
 
     def statements(self, head: str, lines: list[str]) -> None:
-        """Emit several statements as one; a single statement that is not an ``if`` stands alone."""
+        """Write statements after ``head``, between ``begin`` and ``end`` unless there is only one without an ``if``."""
         if len(lines) == 1 and not lines[0].startswith("if"):
             self.out.line(f"{head}{lines[0]}")
             return
@@ -202,7 +206,7 @@ def _literal(width: int, value: int) -> str:
 
 
 def _said(signal: Signal) -> str:
-    """Return the types of a signal's elements, runs of equal ones as one."""
+    """Return the types of a signal's elements as text, with repeated types as ``N x type``."""
     runs: list[tuple[str, int]] = []
     for kind in signal.types:
         if runs and runs[-1][0] == str(kind):

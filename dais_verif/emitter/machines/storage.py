@@ -1,4 +1,4 @@
-"""Which registers are memories in the module, as arrays of words that tools make RAM of; all others are vectors."""
+"""Decide which registers become memories, arrays of words that tools can map to RAM; all others are vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Memory", "Window", "memory_of", "window_of"]
 
 
 class Memory(NamedTuple):
-    """``words`` words, each of ``size`` elements, which have ``width`` bits."""
+    """A memory of ``words`` words; each has ``size`` elements, with ``width`` bits together."""
 
     words: int
     size: int
@@ -22,8 +22,8 @@ class Memory(NamedTuple):
 def memory_of(machine: Machine, signal: Signal) -> Memory | None:
     """Return ``signal`` as a memory; None if it is a vector.
 
-    A memory is an internal register without a reset, as a RAM has none, of which whole words alone are read and
-    written, at least once at an index, and whose words are all of the same types.
+    A memory is an internal register without a reset, because RAM has none. Only whole words of it are read and written,
+    at least one of them by an index, and all its words have the same types.
     """
     if not signal.register or signal.role is not Role.INTERNAL or signal.reset is not None:
         return None
@@ -42,7 +42,7 @@ def memory_of(machine: Machine, signal: Signal) -> Memory | None:
 
 
 def _copied(machine: Machine) -> Iterator[View]:
-    """Yield all views whose elements are read or written as such."""
+    """Yield all views whose elements are copied: sources, targets and alternatives of connections."""
     for connection in machine.connections:
         yield connection.source
         yield connection.target
@@ -51,7 +51,7 @@ def _copied(machine: Machine) -> Iterator[View]:
 
 
 def _conditions(machine: Machine) -> Iterator[View]:
-    """Yield all views that are an enable, an index or a reset."""
+    """Yield all views that are used as an enable, an index or a reset."""
     for signal in machine.signals.values():
         if signal.reset is not None:
             yield signal.reset
@@ -64,9 +64,10 @@ def _conditions(machine: Machine) -> Iterator[View]:
 
 
 class Window(NamedTuple):
-    """The possible positions of a view with an index. ``last``: the largest index that keeps all of it in its signal.
+    """The possible positions of a view with an index.
 
-    ``reach``: the largest with which any of it is; ``index_max``: the largest that the index can be.
+    ``last``: the largest index with which all of the view is in its signal. ``reach``: the largest index with which any
+    part of it is. ``index_max``: the largest value of the index.
     """
 
     last: int
@@ -75,12 +76,12 @@ class Window(NamedTuple):
 
     @property
     def leaves(self) -> bool:
-        """True if the index can be too large."""
+        """True if the index can be so large that the view is not completely within its signal."""
         return self.index_max > self.last
 
     @property
     def torn(self) -> bool:
-        """True if the index can be such that only a part of the view is within its signal."""
+        """True if the index can have a value with which only a part of the view is within its signal."""
         return self.index_max > self.last < self.reach
 
 

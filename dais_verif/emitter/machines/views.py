@@ -1,4 +1,4 @@
-"""Views of signals in the module: bits of a vector where they are fixed, else a wire selected by an index."""
+"""Views of signals in the module: bits of a vector, or, with an index, a wire with the selected bits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Reader", "address", "element", "index_bits", "step_of"]
 
 
 def element(machine: Machine, vectors: Mapping[str, Vector], view: View) -> Bits:
-    """Return the bits of ``view``, whose place is fixed."""
+    """Return the bits of ``view``, which has no index."""
     offsets = offsets_of(machine.signals[view.signal].types)
     low = offsets[view.start]
     return Bits(vectors[view.signal], low, offsets[view.stop] - low)
 
 
 def index_bits(machine: Machine, vectors: Mapping[str, Vector], view: View) -> Bits | None:
-    """Return the bits of the index of ``view`` that matter within its signal; None if the index has no bits."""
+    """Return the bits of the index of ``view`` that select positions within its signal; None if it has no bits."""
     assert view.index is not None
     whole = element(machine, vectors, view.index.value)
     needed = max(window_of(machine, view).reach.bit_length(), 1)
@@ -31,7 +31,7 @@ def index_bits(machine: Machine, vectors: Mapping[str, Vector], view: View) -> B
 
 
 def step_of(machine: Machine, view: View) -> int | None:
-    """Return by how many bits the place of ``view`` moves when its index grows by 1; None if not always by as many."""
+    """Return the number of bits by which ``view`` moves if its index grows by 1; None if that is not constant."""
     assert view.index is not None
     offsets = offsets_of(machine.signals[view.signal].types)
     stride, window = view.index.stride, window_of(machine, view)
@@ -43,13 +43,13 @@ def step_of(machine: Machine, view: View) -> int | None:
 
 
 def address(index: Bits, factor: int, first: int) -> str:
-    """Return ``first + index * factor``."""
+    """Return the Verilog expression ``first + index * factor``."""
     product = str(index) if factor == 1 else f"{index} * {factor}"
     return f"{first} + {product}" if first else product
 
 
 class Reader:
-    """Reads views. A view with an index becomes a wire of its own, once however often it is read."""
+    """Writes the reads of views. A view with an index, or of a memory, gets one wire, even if it is read many times."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Reader:
         return found
 
     def _chosen(self, view: View, width: int) -> str:
-        """Return the bits of ``view``; X where its index is too large."""
+        """Return the expression of the bits of ``view``; X if its index is too large."""
         name, memory = self.vectors[view.signal].name, self.memories.get(view.signal)
         if memory is not None and view.index is None:
             return f"{name}[{view.start // memory.size}]"
@@ -103,7 +103,7 @@ class Reader:
         return f"{whole} <= {window.last} ? {text} : {{{width}{{1'bx}}}}" if window.leaves else text
 
     def _at(self, view: View, index: int, width: int) -> str:
-        """Return the bits of ``view`` where its index is ``index``; X beyond the signal."""
+        """Return the expression of the bits of ``view`` if its index is ``index``; X beyond the signal."""
         assert view.index is not None
         memory = self.memories.get(view.signal)
         start = view.start + index * view.index.stride

@@ -1,4 +1,4 @@
-"""Writes of connections into registers: statements of their ``always`` block."""
+"""Make the statements of an ``always`` block by which connections write into a register."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ __all__ = ["write"]
 
 
 def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | None, connection: Connection) -> list[str]:
-    """Return the write of ``connection`` into a register, ``vector`` or ``memory``; its wires are declared."""
+    """Return the statements by which ``connection`` writes into a register, which is ``memory``, or ``vector`` if None.
+
+    The wires that they need are written first.
+    """
     target = connection.target
     types = machine.signals[target.signal].types[target.start : target.stop]
     if not bits_of(types):
@@ -53,7 +56,7 @@ def _wire(reader: Reader, vector: Vector, width: int, value: str) -> str:
 def _place(
     machine: Machine, reader: Reader, target: View, vector: Vector, memory: Memory | None
 ) -> tuple[str, str | None]:
-    """Return the target of the write, and the condition under which it exists; None if it always does."""
+    """Return the target of the write, and the condition that it is within the register; None if it always is."""
     if target.index is None:
         if memory is not None:
             return f"{vector.name}[{target.start // memory.size}]", None
@@ -75,7 +78,7 @@ def _place(
 
 
 def _one_by_one(machine: Machine, reader: Reader, target: View, vector: Vector, value: str) -> list[str]:
-    """Return, for each index that reaches the register, the write of the part of ``target`` in it."""
+    """Return one statement per index, which writes the part of ``target`` that is within the register."""
     assert target.index is not None
     offsets = offsets_of(machine.signals[target.signal].types)
     whole = element(machine, reader.vectors, target.index.value)
