@@ -84,7 +84,7 @@ def spread(runs: Sequence[Run], key: str) -> Spread:
 
 
 def sooner(theirs: Sequence[Run], ours: Sequence[Run]) -> Sooner | None:
-    """Return the ratio of the walls, round by round or with the peer's median; None if a side failed or is missing."""
+    """Return the ratio of wall times by rounds, or to the peer's median; None if a side failed or was not measured."""
     late = [run for run in theirs if run["ending"] == LATE]
     if not theirs or not ours or unfinished(ours) or unfinished(theirs) not in ("", LATE):
         return None

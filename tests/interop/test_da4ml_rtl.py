@@ -144,7 +144,7 @@ def test_a_seeded_fault_is_found(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_networks_in_one_build_are_as_each_alone(tmp_path: Path) -> None:
-    """Designs with equal module names share a build; those whose tables read their own files run alone."""
+    """Designs in a shared build have the same results as alone; those whose tables read their own files run alone."""
     shared = []
     asked = []
     for name in NETWORKS:

@@ -34,7 +34,7 @@ EQUAL = {
     "f03_fir7": ("wrong initial value: taps[6]: 1/4 ",),
     "f05_dense_folded": ("wrong initial value: xreg[",),
 }
-#: Faults that are visible only if the FIFO is read while empty at a word that was never written: half of the seeds.
+#: Faults that show only if the FIFO runs empty at a word before it was ever written; half of the seeds show them.
 SELDOM = {"f04_fifo": tuple(f"wrong initial value: mem[{word}]" for word in (2, 4, 6))}
 
 

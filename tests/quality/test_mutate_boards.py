@@ -119,7 +119,7 @@ def test_boards_kill_with_vectors_and_miss_without(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not tools.has_icarus(), reason="needs simulators")
 def test_a_design_that_is_wrong_on_a_board_has_no_mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutants of a pipeline with an enable are judged; if the board gets a wrong core, no mutant is."""
+    """Mutants of a pipeline with an enable are judged; if the board gets a wrong core, there are no mutants."""
     design = DesignRequest(pipeline=PipelineOptions(stages=2, enable=True))
     record = on_boards(tmp_path, ADDER, design=design, count=4)
     assert record.verdict is Verdict.PASS and record.summary.killed_by_simulation > 0

@@ -76,7 +76,7 @@ def nothing_simulated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def earlier_run(of: Callable[[Path], object]) -> Setup:
-    """Make ``sim`` return the record of an earlier run that passed, after ``of`` has changed a file."""
+    """Make ``sim`` return the record of an earlier run that passed; ``of`` changes the project after that run."""
 
     def setup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         options = ["--vectors", "300", "--exhaustive-bits", "0", "--sim", "icarus", "--rtl", str(folder / "design.v")]

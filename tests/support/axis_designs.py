@@ -17,7 +17,7 @@ __all__ = ["mutant_in_wrapper", "registered_core", "wrapped"]
 def registered_core(program: Program, latency: int) -> str:
     """Return the module ``model``: the emitted logic, then ``latency`` layers of registers with the enable ``en``.
 
-    It is written by hand so that the wrapper is not tested only with a core that was made for it.
+    It is written by hand so that the wrapper is not tested with a core that the emitter makes for it.
     """
     ports = ports_of(program)
     inp, out = max(ports.input_bits, 1) - 1, max(ports.output_bits, 1) - 1

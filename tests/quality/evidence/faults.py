@@ -1,4 +1,4 @@
-"""Seed faults in RTL, pipelines and netlists of real networks: which are found, after how many vectors, which escape?
+"""Seed faults in RTL, pipelines and netlists of real networks, and count how many escape after how many vectors.
 
     PYTHONPATH=tests python -m quality.evidence.faults --count 10000
 
