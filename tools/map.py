@@ -12,14 +12,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "map.md"
 
-_HEAD = """# The map of the house
+_HEAD = """# Map of the package
 
-Data flows binary → program → {golden model, Verilog} → testbench → verdict, and the folders say so: `program` is what
-all others stand on; `golden`, `emitter` and `prover` never import each other; `flows` puts them together, one use case
-a file; `record` keeps what was found and `report` shows it; `cli` is a thin client of `flows`. What each folder may
-import is in `tests/unit/test_architecture.py`.
+Data flows binary → program → {golden model, Verilog} → testbench → verdict, and the folders follow this flow. All other
+folders use `program`; `golden`, `emitter` and `prover` never import each other; `flows` combines them, one use case per
+file; `record` defines the results and `report` shows them; `cli` is a thin client of `flows`.
+`tests/unit/test_architecture.py` states what each folder may import.
 
-This page is made of the docstrings of packages and modules by `make map`, never by hand.
+`make map` writes this page from the docstrings of packages and modules. Do not edit it.
 """
 
 
