@@ -14,10 +14,10 @@ PAGE = ROOT / "docs" / "map.md"
 
 _HEAD = """# Map of the package
 
-Data flows binary → program → {golden model, Verilog} → testbench → verdict, and the folders follow this flow. All other
-folders use `program`; `golden`, `emitter` and `prover` never import each other; `flows` combines them, one use case per
-file; `record` defines the results and `report` shows them; `cli` is a thin client of `flows`.
-`tests/unit/test_architecture.py` states what each folder may import.
+Data flows binary → program → {golden model, Verilog} → testbench → verdict, and the folders follow this flow. `program`
+imports no other folder, and most others use it; `golden`, `emitter` and `prover` never import each other; `flows`
+combines them, one use case per file; `record` defines the results and `report` shows them; `cli` is a thin client of
+`flows`. `tests/unit/test_architecture.py` states what each folder may import.
 
 `make map` writes this page from the docstrings of packages and modules. Do not edit it.
 """
