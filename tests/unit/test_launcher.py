@@ -36,7 +36,7 @@ def mark(launcher: Launcher) -> str:
 
 
 def others(mark: str) -> list[str]:
-    """List the marked processes that a test has started; the process of pytest itself may carry the mark, too."""
+    """List the marked processes except pytest itself, which has the mark, too, if it was started with it."""
     return [line for line in marked(mark) if "pytest" not in line]
 
 

@@ -1,6 +1,7 @@
-"""Imports are at the top of a module, except for those listed here, which keep slow imports out of runs without need.
+"""Imports are at module level, except for these, which keep slow modules out of runs that do not need them.
 
-The cost of each import is in CONTRIBUTING.md. A new exception needs a row here that says which runs it spares what.
+The cost of each import is in CONTRIBUTING.md. A new exception needs a row here, which says what it keeps out of which
+runs.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def test_real_machines_give_their_traces_before_and_after_each_edge(name: str) -
 
 
 def ys(found: list[Any], name: str = "y") -> list[int | None]:
-    """Return the value of an output with one element in each cycle, before the clock edge."""
+    """Return the only element of an output, before the clock edge of each cycle."""
     return [None if cycle.before[name][0] is None else int(cycle.before[name][0]) for cycle in found]
 
 
@@ -186,7 +186,10 @@ def test_schedules(toggles: tuple[int, ...], period: int, times: Any) -> None:
 
 
 def test_uses_of_one_signal_are_put_together() -> None:
-    """A reset given only in the last use of a signal, as in a rewritten file, holds for all its uses."""
+    """A reset that is given only in the last use of a signal holds for all its uses.
+
+    Files that were read and written again have resets there.
+    """
     of = counter(rst_to=[3])
     of["fsm"]["conns"][2]["src"][3] = signal("rst", exposed=True)
     of["fsm"]["signal_order"].append("rst")

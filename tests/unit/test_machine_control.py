@@ -1,4 +1,4 @@
-"""Machines whose control depends on data: comparison over a frame finds them equal, different, or cannot decide."""
+"""Machines whose control depends on data: over a frame, they are found equal or different, or left undecided."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compared(machine: Machine, program: Program, frame: str, folder: Path) -> da
 
 
 def positive_sums(*, first: str = "begin") -> Machine:
-    """Return a machine that sums the positive ones of four numbers: the enable of its register depends on data."""
+    """Return a machine that adds the positive ones of four numbers; the enable of its register depends on data."""
     made = MachineBuilder()
     x = made.input("x", X)
     n, total = made.register("n", TWO, initial=0), made.register("total", SUM, initial=0)
@@ -304,7 +304,7 @@ def test_an_input_is_that_of_its_cycle_alone(tmp_path: Path) -> None:
     ("period", "verdict"), [(4, Verdict.PASS), (8, Verdict.PROGRAMS_DIFFER), (32, Verdict.UNKNOWN)], ids=str
 )
 def test_a_machine_that_is_wrong_in_later_frames(period: int, verdict: Verdict, tmp_path: Path) -> None:
-    """A machine that is wrong only in the last of every 8 or 32 cycles never passes; for period 4, it is right."""
+    """A machine that is wrong only in the last of every 8 or 32 cycles never passes; with period 4, it is right."""
     made = MachineBuilder()
     x, kind = made.input("x", X), FixedType(0, (period - 1).bit_length(), 0)
     n = made.register("n", kind, initial=0)

@@ -143,7 +143,7 @@ def test_what_the_fast_engine_cannot_say_is_left_to_the_oracle() -> None:
 
 
 def test_an_unknown_that_breaks_a_promise_breaks_none() -> None:
-    """A promise broken only by the value that stands for an unknown is no violation: here 0, and 0 - 1 does not fit."""
+    """A promise that only the stand-in for an unknown value breaks, here 0 by 0 - 1, is not a violation."""
     kind = [[False, 3, 0]]
     minus = block(1, [1], [[], -1, [0], [0, 7, 1]], [[0], 4, [-1, 0], [0, 6, 1]])
     of = machine(

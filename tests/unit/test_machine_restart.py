@@ -75,7 +75,7 @@ def test_the_new_input_has_a_name_of_its_own() -> None:
     ids=["a register", "a choice", "logic"],
 )
 def test_a_reset_that_is_no_input_has_another_one_beside_it(reset: str, more: str) -> None:
-    """A reset that is not an input gets an added reset, which works when the own one does not and does not block it."""
+    """A reset that is not an input is left as it is, and gets an added reset that works when it does not."""
     found = restarted(reset, more)
     assert "r" in found.added and found.held == {("restart", 0)} and found.lost == ()
     validate(found.core)

@@ -113,7 +113,7 @@ def test_what_no_folder_is_written_of(sources: Path, asked: dict[str, object], s
 def test_configurations_that_are_not_asked_for_rightly(
     sources: Path, asked: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    """Requests for no, both, several (if unrolled) or missing configurations are refused."""
+    """Neither ``config`` nor ``select``, both, ``select`` without a machine, and a repeated name are refused."""
     form = "memory" if asked.get("select") == "a,a" else "unrolled"
     with pytest.raises(DaisError):
         dais_verif.apply_configuration(
@@ -166,7 +166,7 @@ def test_configurations_that_the_manifest_does_not_list_are_refused(copy: Path) 
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_manifest_that_does_not_fit_is_refused(copy: Path, key: str, value: object) -> None:
-    """One line says what is wrong, also if configurations change names, as each would be proved as another one."""
+    """One line says what is wrong, also for swapped names, with which a configuration would be proved as another."""
     said = json.loads((copy / "network.json").read_bytes())
     (copy / "network.json").write_text(json.dumps({**said, key: value}))
     try:

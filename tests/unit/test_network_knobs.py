@@ -40,7 +40,7 @@ def convolution(w: np.ndarray, b: np.ndarray | None, shape: tuple[int, ...], str
 
 
 def computed(data: bytes, x: np.ndarray, knob: int, bias: int = 11, **more: Any) -> np.ndarray:
-    """Return the outputs of the network for ``x``; inputs are multiples of 1/4 of 12 bits."""
+    """Return the outputs of the network for ``x``; inputs are multiples of 1/4 with 12 bits."""
     approximation = Approximation({"y": Applied(KNOBS[knob], KNOBS[bias])}, **more)
     network = dais_verif.networks.parse(data, inputs={"x": (1, 9, 2)}, approximation=approximation)
     return np.array(dais_verif.run(network.program(), x.reshape(1, -1))[0])

@@ -91,7 +91,7 @@ def test_a_tie_of_softmax_is_one(mode: str, expected: float) -> None:
 
 @pytest.mark.parametrize(("mode", "expected"), [("UP", [1.0, 0.25, 0.25]), ("DOWN", [0.75, 0.0, 0.0])])
 def test_results_of_softmax_are_neither_0_nor_1(mode: str, expected: list[float]) -> None:
-    """For 15.875, -16 and -16, the results are 1 - 3e-14 and 1.4e-14 before they are rounded."""
+    """Before rounding, the results for 15.875, -16 and -16 are 1 - 3e-14 and 1.4e-14, not 1 and 0."""
     b = Build()
     y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 3]), -3)), -2, 8, 1, 0, mode)
     assert run(parse(b.bytes(y)).program(), [[15.875, -16.0, -16.0]]).tolist() == [expected]
@@ -123,7 +123,7 @@ def test_means_of_any_number_are_those_of_onnx(mode: str) -> None:
 
 
 def test_of_constants_they_are_constants() -> None:
-    """Softmax and mean of constants, 1/3 and 2/3, are not dyadic numbers, but nothing needs to be divided."""
+    """Softmax and mean of constants are constants: 1/3 and 2/3 are not dyadic, but no op has to divide."""
     b = Build()
     x = b.node("Mul", b.quantise(b.input("x", [1, 1, 1, 3]), -4), b.constant(0))
     equal = b.quant(b.node("Softmax", b.node("Add", x, b.constant(1))), -2, 4)

@@ -200,7 +200,7 @@ FAULTS: list[tuple[str, str]] = [
     ("name", "signal"), [pytest.param(*one, marks=[] if at == 1 else pytest.mark.slow) for at, one in enumerate(FAULTS)]
 )
 def test_a_wrong_machine_is_found(name: str, signal: str, tmp_path: Path) -> None:
-    """No beat is accepted, a counter does not count, nothing is gathered, or waiting beats share one place."""
+    """The proof fails if no beat is accepted, a counter stops, nothing is gathered, or beats wait in one place."""
     made = stream(name)
     assert compared(without(made.machine, signal), made, tmp_path) is not Verdict.PASS
 

@@ -22,7 +22,7 @@ def weights(rng: random.Random, *shape: int, f: int = 3) -> np.ndarray:
 
 
 def cnn() -> tuple[Build, list[str]]:
-    """Build a network of convolution, normalisation, activation, pool, a branch and dense layers."""
+    """Build a network with every supported kind of node, from convolution to dense, except those of layout."""
     rng, b = random.Random(1), Build()
     x = b.quantise(b.input("image", ["N", 2, 6, 6]), -3)
     w = b.quantise(b.constant(weights(rng, 4, 1, 3, 3)), -3)

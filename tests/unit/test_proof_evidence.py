@@ -1,4 +1,4 @@
-"""A sign-off refuses a proof's record that lacks a field it reads, rather than assume a value."""
+"""A sign-off refuses a proof's record that lacks a field it reads, instead of assuming a value."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_types_to_five_bits_pairwise(code: int, share: int) -> None:
 
 
 def random_cases(rng: random.Random) -> Iterator[tuple[Program, int, list[list[int]]]]:
-    """Yield programs of one op of random types, up to hundreds of bits, its index, and rows of values with corners."""
+    """Yield programs of one op of random types, up to hundreds of bits, with its index and rows of operand values."""
     while True:
         code = rng.choice([code for code in OPCODES if code != -1])
         arity = len(program_shape(code))

@@ -201,7 +201,7 @@ def test_trailing_zeros_of_a_single_value_are_all_counted() -> None:
 
 
 def test_a_wrapped_interval_within_one_period_stays_an_interval() -> None:
-    """u2 plus 16 in a u4 always breaks the promise; unchecked, the value is the input again."""
+    """A u2 value plus 16 in a u4 always breaks the promise; unchecked, the result is the value again."""
     rows = [(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 16, U4), (4, 0, -1, 14, U4)]
     analysis = analyse(Program.build(rows, [(2, 0, 0)], inp_shift=[0]))
     assert analysis.intervals[1][:2] == (0, 3)

@@ -137,7 +137,7 @@ def test_real_programs_need_far_fewer_bits(name: str, stages: int, corpus: Path)
 
 
 def narrow_then_wide() -> Program:
-    """Return a program whose product turns eight bits into sixteen, and whose output is one bit of it."""
+    """Return a program whose product turns eight bits into fifteen, and whose output is the lowest of them."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (7, 0, 0, 0, (0, 15, 0)), (3, 1, -1, 0, (0, 1, 0))]
     return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
 

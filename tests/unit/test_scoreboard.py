@@ -353,7 +353,7 @@ class TestChunk:
         gone.wait()
 
     def test_of_a_maker_that_is_gone_is_not_read_though_it_is_there(self, tmp_path: Path) -> None:
-        """Without a maker, the run stops even in a chunk, as a dozen of a large design can take half an hour."""
+        """Chunks of a maker that is gone are not run: a dozen of a large design could take half an hour."""
         scoreboard = Scoreboard(job(tmp_path, maker=os.getppid()))
         scoreboard.tell(1)
         gone = subprocess.Popen(["true"])
@@ -366,7 +366,7 @@ class TestChunk:
 
 
 class TestAJob:
-    """A simulator may start before its job exists."""
+    """A simulator may start before its job is known."""
 
     def test_is_waited_for_while_its_maker_lives(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))

@@ -103,7 +103,7 @@ class TestTimeIsUp:
     program = random_program(random.Random(5), 40, widest=12)
 
     def measured(self, monkeypatch: pytest.MonkeyPatch, looks: int) -> tuple[Sensitivity, Sensitivity]:
-        """Return the result if time is up after ``looks`` looks at the clock, and the result without a limit."""
+        """Return the result if time is up after ``looks`` readings of the clock, and the result without a limit."""
         monkeypatch.setattr(module, "LANES", 12)
         monkeypatch.setattr(module, "ROWS", 4)
         batch = generate(self.program, 11, 0)
@@ -144,12 +144,12 @@ def test_a_flip_stays_in_its_type_and_is_undone_by_another(kind: tuple[int, int,
 
 
 def test_effects_in_numbers() -> None:
-    """x is 3 and -8 in s4.0; output 0 is 4 * x, and output 1 is -floor(x / 2)."""
+    """x is 3 and -8 in s4.0; output 0 is 4 * x, and output 1 is -2 * floor(x / 2)."""
     program = Program.build([(-1, 0, -1, 0, S4), (3, 0, -1, 0, (1, 3, -1))], [(0, 2, 0), (1, 0, 1)], inp_shift=[0])
     found = sensitivity(program, Batch.of([[3], [-8]], 1), bits=True)
     assert found.dead == ()
     effects = {effect.flip: effect for effect in found.effects}
-    # Bit 0 of x is lost in x / 2; its sign bit moves output 0 by 4 * 16 / 2 = 32 and output 1 by 8.
+    # Bit 0 of x does not reach output 1; the sign bit of x moves output 0 by 4 * 8 = 32 and output 1 by 8.
     assert effects[BitFlip(0, 0)] == Effect(BitFlip(0, 0), Fraction(4), Fraction(4), 2, 0, 0)
     assert effects[BitFlip(0, 3)] == Effect(BitFlip(0, 3), Fraction(32), Fraction(32), 2, 0, 0)
     assert effects[BitFlip(1, 0)] == Effect(BitFlip(1, 0), Fraction(2), Fraction(2), 2, 1, 0)

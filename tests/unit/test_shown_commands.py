@@ -1,6 +1,7 @@
 """Every command line and every line of Python on every page is understood, with allowed values.
 
-``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run those with answers, and compare them.
+``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run the commands that have answers, and
+compare the answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paths that a sign-off is given: of programs, and of RTL in its policy."""
+"""The paths that a sign-off gets: of programs, and of the RTL in its policy."""
 
 from __future__ import annotations
 

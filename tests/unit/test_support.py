@@ -23,7 +23,7 @@ def imported(path: Path) -> set[str]:
 
 
 def among_tests(names: set[str]) -> set[str]:
-    """Return the names that are, or belong to, a test module of this folder."""
+    """Return the names that are, or belong to, a test module."""
     stems = {path.stem for path in MODULES if path.stem.startswith("test_")}
     return {name for name in names if set(name.split(".")) & stems}
 

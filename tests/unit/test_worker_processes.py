@@ -1,4 +1,4 @@
-"""Worker processes end with their parent, killed or interrupted, and do not run its script again."""
+"""Worker processes end when their parent is killed or interrupted, and do not run its script again."""
 
 from __future__ import annotations
 
