@@ -148,8 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default=DEVICE)
     parser.add_argument("--timeout", type=float, default=1800.0)
     parser.add_argument("--vectors", type=int, default=1000)
-    parser.add_argument("--only", default="", help="Programs whose names hold this.")
-    parser.add_argument("--form", choices=list(FORMS), help="Only this one.")
+    parser.add_argument("--only", default="", help="Only programs whose names contain this.")
+    parser.add_argument("--form", choices=list(FORMS), help="Only this form.")
     asked = parser.parse_args(arguments)
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in asked.output.read_text().splitlines()] if asked.output.exists() else []

@@ -111,12 +111,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--vectors", type=click.IntRange(1), default=100_000, show_default=True, help="Of a run of sim.")
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Of turns.")
+@click.option("--vectors", type=click.IntRange(1), default=100_000, show_default=True, help="Vectors per run of sim.")
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Rounds to measure.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds for the solver."
 )
-@click.option("--quick", is_flag=True, help="Few vectors, one round, one program: shows that all works.")
+@click.option("--quick", is_flag=True, help="Few vectors, one round, one program: only checks that all works.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables to this file, too.")
 def main(vectors: int, rounds: int, timeout: float, quick: bool, output: Path | None) -> None:
     """Measure the cost of counting coverage relative to sim, and the coverage of real programs."""
@@ -124,7 +124,7 @@ def main(vectors: int, rounds: int, timeout: float, quick: bool, output: Path | 
         vectors, rounds, timeout = 1000, 1, 0.1
     paths = sorted(CORPUS.glob("*/prog.v1.bin"))
     if not paths:
-        raise click.ClickException(f"no program in {CORPUS}; DAIS_CORPUS names the corpus")
+        raise click.ClickException(f"no program in {CORPUS}; DAIS_CORPUS can name the corpus")
     measured_paths = [path for path in paths if path.parent.name in COST]
     costs = [cost(path, vectors, rounds) for path in measured_paths[: 1 if quick else None]]
     lines = []

@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run from a command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--peer", action=argparse.BooleanOptionalAction, default=True, help="ask bitwuzla, too")
+    parser.add_argument("--peer", action=argparse.BooleanOptionalAction, default=True, help="run bitwuzla, too")
     asked = parser.parse_args(arguments)
     files = sorted(asked.folder.rglob("*.smt2"))
     good = peer = 0

@@ -85,10 +85,10 @@ def _output(command: list[str], environment: dict[str, str] | None = None, stdin
     multiple=True,
     help="A binary, or a folder with prog.v1.bin and inputs.npy (rows, n_in); may be repeated. Default: the corpus.",
 )
-@click.option("--samples", type=click.IntRange(1), help="Samples a call. Default: 100,000.")
-@click.option("--rounds", type=click.IntRange(1), help="Rounds of turns. Default: 7.")
+@click.option("--samples", type=click.IntRange(1), help="Samples per call. Default: 100,000.")
+@click.option("--rounds", type=click.IntRange(1), help="Rounds to measure. Default: 7.")
 @click.option("--engine", type=click.Choice(ENGINES), default="fast", show_default=True, help="Our engine to measure.")
-@click.option("--quick", is_flag=True, help="Small sizes, two rounds: shows that all works, measures nothing.")
+@click.option("--quick", is_flag=True, help="Small sizes, two rounds: only checks that all works.")
 @click.option("--json", "as_json", is_flag=True, help="Print all times as one JSON object instead of tables.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables as Markdown to this file, too.")
 def main(
@@ -209,7 +209,7 @@ def _first(plan: Plan) -> Iterator[dict[str, Any]]:
                 digests.add(_output([sys.executable, "-m", "bench.first", side, str(binary), str(rows), plan.engine]))
                 seconds[side].append(time.perf_counter() - start)
         if len(digests) > 1:
-            raise click.ClickException(f"{path.stem}: both sides do not give the same first outputs")
+            raise click.ClickException(f"{path.stem}: the first outputs of both sides differ")
         yield {"name": path.stem, **{side: values[1:] for side, values in seconds.items()}}  # the first is a warm-up
 
 
@@ -227,7 +227,7 @@ def _memory(plan: Plan) -> Iterator[dict[str, Any]]:
     for kind in ("integers", "doubles"):
         found = plan.ask("memory", engine=plan.engine, program=program, rows=rows, kind=kind)
         if found["first rows"] != expected:
-            raise click.ClickException(f"synthetic network, {kind}: the first outputs are not da4ml's")
+            raise click.ClickException(f"synthetic network, {kind}: the first outputs differ from da4ml's")
         yield {"ops": n_ops, "rows": rows, "kind": kind, **found}
 
 

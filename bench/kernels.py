@@ -68,7 +68,7 @@ def first_layer(program: Program) -> Layer:
         found.setdefault((op.type, constants), []).append((min(pixels), op.index))
     channels = sorted(found.values(), key=lambda one: one[0][1])
     if [len(one) for one in channels] != [PLACES * PLACES] * CHANNELS:
-        raise ValueError(f"these are no {CHANNELS} channels: {[len(one) for one in channels]}")
+        raise ValueError(f"these are not {CHANNELS} channels: {[len(one) for one in channels]}")
     relus = [index for one in channels for _, index in sorted(one)]
     first = relus[:: PLACES * PLACES]
     window = [line * SIZE + column for line in range(WINDOW) for column in range(WINDOW)]
@@ -102,7 +102,7 @@ def instance_of(layer: Layer, folder: Path) -> KernelInstance:
     instance = read_own_kernel(folder / "layer.toml")
     record = dais_verif.diff(layer.unrolled, unfold(instance), prove=True)
     if record.verdict is not Verdict.PASS:
-        raise ValueError(f"the kernel is not the layer: {record.message}")
+        raise ValueError(f"the kernel is not equal to the layer: {record.message}")
     return instance
 
 
@@ -128,7 +128,7 @@ def _rows(layer: Layer, instance: KernelInstance) -> Iterator[_Row]:
 
 def _require(verdict: Verdict) -> None:
     if verdict is not Verdict.PASS:
-        raise ValueError(f"what a form states does not hold: {verdict}")
+        raise ValueError(f"a stated fact of a form does not hold: {verdict}")
 
 
 def table(layer: Layer, instance: KernelInstance, targets: Sequence[str]) -> str:
@@ -150,7 +150,7 @@ def main() -> None:
     """Measure the forms, and write and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--target", action="append", help="of synth; may be repeated; ice40 and xilinx without it")
+    parser.add_argument("--target", action="append", help="target of synth; may be repeated; default: ice40 and xilinx")
     options = parser.parse_args()
     layer = first_layer(load(CORPUS / "p08_conv_tiny" / "prog.v1.bin"))
     with tempfile.TemporaryDirectory() as folder:

@@ -215,10 +215,10 @@ def markdown(results: list[Measured], sequences: int) -> str:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--rounds", type=click.IntRange(1), default=7, show_default=True, help="Of turns.")
-@click.option("--sequences", type=click.IntRange(1), default=SEQUENCES, show_default=True, help="Of ours.")
-@click.option("--cycles", type=click.IntRange(1), default=CYCLES, show_default=True, help="Of a sequence.")
-@click.option("--quick", is_flag=True, help="Few cycles, one round: shows that all works, measures nothing.")
+@click.option("--rounds", type=click.IntRange(1), default=7, show_default=True, help="Rounds to measure.")
+@click.option("--sequences", type=click.IntRange(1), default=SEQUENCES, show_default=True, help="Sequences of ours.")
+@click.option("--cycles", type=click.IntRange(1), default=CYCLES, show_default=True, help="Cycles per sequence.")
+@click.option("--quick", is_flag=True, help="Few cycles, one round: only checks that all works.")
 @click.option("--json", "as_json", is_flag=True, help="Print all times as JSON.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table to this file, too.")
 def main(rounds: int, sequences: int, cycles: int, quick: bool, as_json: bool, output: Path | None) -> None:

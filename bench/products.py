@@ -71,8 +71,8 @@ def _run(*arguments: object) -> tuple[dict[str, Any], float]:
 def main(arguments: list[str] | None = None) -> int:
     """Run from a command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", choices=_TARGETS, action="append", help="these alone")
-    parser.add_argument("--row", type=int, default=_ROW, help="square root of how many products")
+    parser.add_argument("--target", choices=_TARGETS, action="append", help="only this target; may be repeated")
+    parser.add_argument("--row", type=int, default=_ROW, help="square root of the number of products")
     parser.add_argument("--bits", type=int, default=_BITS)
     asked = parser.parse_args(arguments)
     programs = {"separate": separate(asked.row, asked.bits), "summed": summed(asked.row, asked.bits)}

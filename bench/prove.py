@@ -55,7 +55,7 @@ Results = dict[str, Any]
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--limit", type=click.FloatRange(1), default=600, show_default=True, help="Seconds for one process.")
-@click.option("--quick", is_flag=True, help="Small sizes, one round: shows that all works, measures nothing.")
+@click.option("--quick", is_flag=True, help="Small sizes, one round: only checks that all works.")
 @click.option("--plot", type=click.Path(), help="File of the plot, '' for none. Default: in docs, not if quick.")
 @click.option("--json", "as_json", is_flag=True, help="Print all times as one JSON object instead of tables.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables as Markdown to this file, too.")

@@ -87,7 +87,7 @@ def solvers() -> dict[str, str]:
         try:
             found[name] = version(package)
         except PackageNotFoundError:
-            print(f"{name} is not installed (pip install {package}): it is not asked")
+            print(f"{name} is not installed (pip install {package}): it is not used")
     return found
 
 

@@ -49,13 +49,13 @@ _QUICK: dict[str, Any] = {
     "--only",
     multiple=True,
     metavar="PROGRAM",
-    help=f"Measure this alone; may be repeated: {_CHOICE}, or a program's file.",
+    help=f"Measure only this; may be repeated: {_CHOICE}, or a program's file.",
 )
 @click.option("--rounds", type=click.IntRange(1), help="Rounds of programs that are not large. Default: 3.")
 @click.option("--skip-peer", is_flag=True, help="Leave out da4ml, which takes nearly all the time.")
 @click.option("--limit", type=click.FloatRange(1), default=1800, show_default=True, help="Seconds for one process.")
-@click.option("--quick", is_flag=True, help="Small sizes, one round: shows that all works, measures nothing.")
-@click.option("--cache", type=click.Path(path_type=Path), help="Cache of ours, to be emptied. Default: in build/.")
+@click.option("--quick", is_flag=True, help="Small sizes, one round: only checks that all works.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Our cache, which is emptied. Default: in build/.")
 @click.option("--plots", type=click.Path(), help="Folder of the plots, '' for none. Default: docs, not if quick.")
 @click.option("--json", "as_json", is_flag=True, help="Print all times as one JSON object instead of tables.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the tables as Markdown to this file, too.")

@@ -99,7 +99,7 @@ class Subject:
 def json_tree(program: Program) -> list[Any]:
     """Return ``program``, without tables, as the tree of da4ml's JSON; each interval is the whole range of its type."""
     if program.tables:
-        raise ValueError(f"{program}: tables are not written; name a program without")
+        raise ValueError(f"{program}: tables are not supported; choose a program without tables")
     ops = [[op.id0, op.id1, op.code, op.data, _interval(op.type), 0.0, 0.0] for op in program.ops]
     outputs = [list(column) for column in zip(*program.outputs, strict=True)]
     return [[program.n_in, program.n_out], program.inp_shift.tolist(), *(outputs or [[], [], []]), ops, -1, -1, None]

@@ -32,7 +32,7 @@ def test_its_window_is_a_kernel_of_the_layer(layer: Layer, tmp_path: Path) -> No
 def test_a_window_with_other_biases_is_not(layer: Layer, tmp_path: Path) -> None:
     ops = [(op.code, op.id0, op.id1, op.data + (op.code == Code.ADD_CONST), op.type) for op in layer.window.ops]
     wrong = Program.build(ops, layer.window.outputs, inp_shift=layer.window.inp_shift.tolist())
-    with pytest.raises(ValueError, match="the kernel is not the layer"):
+    with pytest.raises(ValueError, match="the kernel is not equal to the layer"):
         instance_of(layer._replace(window=wrong), tmp_path)
 
 

@@ -55,7 +55,7 @@ COUNTS = (1, 10, 100, 1_000, 4_096, 10_000, 100_000)
 def main(arguments: list[str] | None = None) -> int:
     """Run from a command line."""
     parser = parser_of(__doc__, "faults", "faults", 10_000)
-    parser.add_argument("--part", choices=PARTS, action="append", help="these alone")
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part; may be repeated")
     asked = parser.parse_args(arguments)
     share = -(-asked.count // len(PARTS))
     rows = []
