@@ -25,7 +25,9 @@ _network = click.argument("network", type=common.file_path)
 _data = click.option(
     "--data", type=common.file_path, required=True, help="Samples (.npz): one array per input, and label."
 )
-_grid = click.option("--grid", type=int, help="Fractional bits of weights times 4/3.  [default: 2 more]")
+_grid = click.option(
+    "--grid", type=int, help="Fractional bits of weights that a knob multiplies by 4/3.  [default: 2 more]"
+)
 _strict = click.option(
     "--strict", is_flag=True, help="Also refuse questionable entries, such as fp16 with the number of fp32."
 )
@@ -44,16 +46,16 @@ def _write_page(record: Any, html: Path | None) -> None:
 
 @click.group()
 def approx() -> None:
-    """Show, convert, apply, measure and search approximation configurations, in the form of HPVM's tuner.
+    """Show, convert, apply, measure and search approximation configurations, in the format of HPVM's tuner.
 
     \b
     dais-verif approx show confs.txt --pareto          configurations that HPVM's runtime keeps
     dais-verif approx show confs.txt --config conf7    one, node by node
-    dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
+    dais-verif approx convert confs.txt -o out.txt     in the format of the tuner's files
     dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
-    dais-verif approx apply net.onnx confs.txt --select conf1,conf7 --form memory -o folded     a machine of both
-    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     what each is worth
-    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt     a search for good ones
+    dais-verif approx apply net.onnx confs.txt --select conf1,conf7 --form memory -o folded     a machine for both
+    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     accuracy and loss of each
+    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt     search for good ones
     """
 
 
@@ -69,11 +71,11 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     """List CONFIGURATIONS: the gain and cost of each, and the knob of each node.
 
     \b
-    speed-up, energy    ratios to the first configuration, as the tuner predicts them
-    loss                accuracy of the first, less the accuracy of this one
-    curve               whether HPVM's runtime keeps it: nothing with as small a loss is as fast
-    half                ops that compute in half precision, of all
-    node:knob           convolutions that leave something out; what each knob does is listed below
+    speed-up, energy    ratios to the first configuration, as predicted by the tuner
+    loss                accuracy of the first, minus the accuracy of this one
+    curve               whether HPVM's runtime keeps it: no other one with as small a loss is as fast
+    half                ops that compute in half precision, of all ops
+    node:knob           convolutions that skip computation; the meaning of each knob is listed below
     """
     record = show_configurations(
         ShowConfigurationsRequest(**asked, command=common.reproduce()), progress=TerminalProgress()
@@ -106,8 +108,8 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 def apply(as_json: bool, **asked: Any) -> None:
     """Apply one of CONFIGURATIONS to NETWORK, and write the result as program.bin, a program for any verb.
 
-    With --form memory it is a machine with memories, of --config, or of those that --select names; `run`, `sim`,
-    `prove`, `synth` and `signoff` take the folder.
+    With --form memory the result is a machine with memories, for --config, or for all configurations in --select;
+    `run`, `sim`, `prove`, `synth` and `signoff` accept the folder.
     """
     record = apply_configuration(ApplyRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     click.echo(record.to_json()) if as_json else print_applied(record, common.console())
@@ -144,12 +146,12 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 
     \b
     dais-verif approx measure net.onnx confs.txt --data d.npz                      all of them, as a table
-    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0         and the fastest that loses 1 percent
-    dais-verif approx measure net.onnx confs.txt --data d.npz --target ice40       and cells, with Yosys
+    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0         also the fastest with this loss
+    dais-verif approx measure net.onnx confs.txt --data d.npz --target ice40       also cells, with Yosys
     dais-verif approx measure net.onnx confs.txt --data d.npz -o out --html m.html
 
     d.npz holds one array of samples per input of the network, under its name, and the classes as `label`. Every
-    configuration is applied as `approx apply` does it, and the golden model runs all samples through it, exactly.
+    configuration is applied as by `approx apply`, and the golden model computes its exact outputs for all samples.
     The table has accuracy and loss, the speed-up that the tuner's model predicts, ops and multiply-adds, and bounds on
     the error for any input. Configurations that do not fit the network are named and left out.
 
@@ -176,7 +178,7 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @common.jobs_option
 @common.json_option
 def tune(as_json: bool, **asked: Any) -> None:
-    """Search configurations of NETWORK that lose at most --budget percent of accuracy; write the fastest ones.
+    """Search for configurations of NETWORK that lose at most --budget percent of accuracy; write the fastest ones.
 
     \b
     dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt
@@ -186,10 +188,10 @@ def tune(as_json: bool, **asked: Any) -> None:
     d.npz holds one array of samples per input of the network, under its name, and the classes as `label`. Each
     knob of each layer is measured alone first; then combinations that should fit the budget, the fastest first; then
     the best ones with a knob or two changed. The file has the baseline, the configurations on the curve of
-    loss and speed-up, and the chosen one. `approx apply` makes hardware of one; measure them on other samples
-    before you trust them: `approx measure`.
+    loss and speed-up, and the chosen one. `approx apply` applies one to the network; before you trust them, measure
+    them on other samples with `approx measure`.
 
-    The same samples and seed give the same file. What was measured is kept in OUTPUT.tried.json, for --resume.
+    The same samples and seed give the same file. All measurements are kept in OUTPUT.tried.json, for --resume.
     """
     from dais_verif.flows.approximation.tune import TuneRequest, tune_configurations
 
@@ -204,9 +206,9 @@ def tune(as_json: bool, **asked: Any) -> None:
 @_knobs
 @common.json_option
 def convert(as_json: bool, output: Path, **asked: Any) -> None:
-    """Write CONFIGURATIONS in the form of the tuner's files: a baseline, each knob with its name.
+    """Write CONFIGURATIONS in the format of the tuner's files: a baseline, each knob with its name.
 
-    Text in that form is written byte for byte, and numbers keep their digits.
+    A file in this format is copied byte for byte; numbers keep their digits.
     """
     request = ConvertConfigurationsRequest(output=output, **asked, command=common.reproduce())
     record = convert_configurations(request, progress=TerminalProgress())

@@ -57,8 +57,9 @@ def build(as_json: bool, **asked: Any) -> int:
     dais-verif build prog.bin --device ice40-hx8k-ct256 --stages 4 --clock 100 --pins board.pcf -o out
     dais-verif build prog.bin --device ice40-up5k-sg48 --wrap uart -o out
 
-    The same input gives the same bits. What does not fit, or is too slow, is refused with the numbers. A folder that
-    was edited since an earlier build is never replaced. Exit code 0, or 2 (refused) or 3 (a tool is missing or failed).
+    The same input gives the same bitstream. A design that does not fit or is too slow is refused, with the numbers. A
+    folder that was edited since an earlier build is never replaced. Exit code 0; 2: refused; 3: a tool is missing or
+    failed.
     """
     record = run_build(BuildRequest(**asked), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_build(record, common.console()))

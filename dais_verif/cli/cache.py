@@ -15,15 +15,15 @@ __all__ = ["cache"]
 @click.pass_context
 @json_option
 def cache(context: click.Context, as_json: bool) -> int:
-    """Show the simulations and proofs that are kept, or remove them.
+    """Show the cached builds of simulations and proofs, or remove them.
 
     \b
-    dais-verif cache             what there is, last used first
-    dais-verif cache clear       remove it all; running simulations are not disturbed
+    dais-verif cache             list them, last used first
+    dais-verif cache clear       remove all; running simulations are not affected
 
     DAIS_VERIF_CACHE names the folder, DAIS_VERIF_CACHE_MB limits the builds in it (2000 megabytes; 0: keep none);
     the least recently used ones are removed first. A build is used only if RTL, simulator, compiler and options are
-    the same. RTL that includes other files is built each time. A sign-off takes nothing from here.
+    the same. RTL that includes other files is built each time. A sign-off does not use the cache.
     """
     if context.invoked_subcommand is not None:
         return 0

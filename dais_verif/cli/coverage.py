@@ -52,8 +52,8 @@ def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any
 
     \b
     dais-verif coverage prog.bin                          of generated vectors, then directed ones
-    dais-verif coverage prog.bin --no-directed            of generated ones alone
-    dais-verif coverage prog.bin --vectors 0 --inputs x.npy --no-directed     of yours
+    dais-verif coverage prog.bin --no-directed            of generated ones only
+    dais-verif coverage prog.bin --vectors 0 --inputs x.npy --no-directed     of your vectors
     dais-verif coverage prog.bin --floor 95               exit code 7 below 95 %
     dais-verif coverage prog.bin -o out                   all bins that are open or unreachable; directed.csv
 

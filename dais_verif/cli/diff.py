@@ -51,13 +51,13 @@ def diff(as_json: bool, **asked: Any) -> int:
     dais-verif diff a.bin b.bin --prove
     dais-verif diff machine.fsm.json b.bin --frame frame.toml --prove
 
-    Both must have the same number of inputs and outputs; types and ops may differ. Generated vectors hold the corners
-    of the input types of both.
+    Both must have the same numbers of inputs and outputs; types and ops may differ. Generated vectors include the
+    corners of the input types of both.
 
     \b
     PASS              no difference on these vectors, which does not prove that there is none
-    PROGRAMS_DIFFER   exit code 1; the first vector and output that differ, an input vector that shows it with as
-                      many zeros and short numbers as were found, and the first op that differs
+    PROGRAMS_DIFFER   exit code 1; the first vector and output that differ, a simplified input vector that shows it,
+                      and the first op that differs
     PROGRAM_INVALID   exit code 2; A or B breaks a promise on a vector (--unchecked continues)
     UNKNOWN           exit code 6; with --prove: the named outputs are neither proved nor refuted
 

@@ -81,10 +81,10 @@ def emit(
     constraints, a README. A folder that was edited since an earlier call is never replaced.
 
     PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
-    --stream names its valid signals; on a board it runs --cycles from a reset (docs/machines.md).
+    --stream names its valid signals; on a board, a vector is --cycles cycles after a reset (docs/machines.md).
 
-    PROGRAM may be a network (ONNX). With --form memory it becomes a machine with memories; -o names a folder, with all
-    that `run`, `sim`, `prove`, `synth` and `signoff` need to verify that it computes the network (docs/networks.md).
+    PROGRAM may be a network (ONNX). With --form memory it becomes a machine with memories; -o names a folder, which
+    `run`, `sim`, `prove`, `synth` and `signoff` accept to verify that it computes the network (docs/networks.md).
 
     \b
     dais-verif emit prog.bin -o model.v

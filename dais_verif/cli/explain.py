@@ -37,11 +37,11 @@ def explain(**asked: Any) -> None:
     dais-verif explain prog.bin --inputs v.npy --row 3
     dais-verif explain prog.bin --row 17 --only-cone 2        vector 17 of sim, only ops that output 2 depends on
     dais-verif explain prog.bin --row 17 --json               one object per line
-    dais-verif explain m.fsm.json --inputs x.npz --cycle 5    every signal of a machine, and what registers hold next
+    dais-verif explain m.fsm.json --inputs x.npz --cycle 5    every signal of a machine, and next values of registers
 
-    Vectors and their numbers are those of sim with the same --inputs, --vectors and --seed. Where a promise is
-    broken the line is marked with an exclamation mark; the run then ends with PROGRAM_INVALID (exit code 2), unless
-    --unchecked is given. The last line counts promises: made, proved for all inputs, checked.
+    Vectors and their numbers are those of sim with the same --inputs, --vectors and --seed. An op that breaks a promise
+    is marked with an exclamation mark; the run then ends with PROGRAM_INVALID (exit code 2), unless --unchecked is
+    given. The last line counts promises: made, proved for all inputs, checked.
     """
     request = ExplanationRequest(**asked)
     done = run_explain(request, progress=TerminalProgress())

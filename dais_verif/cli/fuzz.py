@@ -56,7 +56,7 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 )
 @common.json_option
 def fuzz(as_json: bool, **asked: Any) -> int:
-    """Run random programs through everything that must agree; keep one small case of each cause (docs/fuzzing.md).
+    """Run random programs through implementations that must agree; keep one small case per cause (docs/fuzzing.md).
 
     \b
     dais-verif fuzz --time 10m                                            engines, forms, claims and proofs

@@ -21,12 +21,12 @@ _library = click.option("--library", multiple=True, type=file_path, help="A libr
 
 @click.group()
 def kernel() -> None:
-    """List kernels (a convolution, a softmax, ...), show what one needs, and build hardware of one.
+    """List kernels (a convolution, a softmax, ...), show the arguments of one, and build its hardware.
 
-    Libraries of kernels are installed packages, including that of dais-verif, and Python files.
+    Libraries of kernels are installed packages, including dais-verif, and Python files.
 
     \b
-    dais-verif kernel list --library mine.py     all there are
+    dais-verif kernel list --library mine.py     all kernels
     dais-verif kernel show conv2d                its inputs and parameters
     dais-verif kernel build conv2d --params conv.toml -o conv     hardware, for `sim conv` and `prove conv`
     """
@@ -36,7 +36,7 @@ def kernel() -> None:
 @_library
 @json_option
 def list_(library: tuple[Path, ...], as_json: bool) -> int:
-    """List the kernels of all libraries, with a line on each.
+    """List the kernels of all libraries, one per line.
 
     \b
     dais-verif kernel list                        of installed packages, including dais-verif
@@ -60,14 +60,14 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
     """Show the arguments of a kernel, or what each member of an instance reads, computes and writes.
 
     \b
-    dais-verif kernel show conv2d                       its tensors and options, to write a request with
+    dais-verif kernel show conv2d                       its tensors and options, as needed for a request
     dais-verif kernel show mine/conv2d --library mine.py
     dais-verif kernel show conv.toml                    a request: its members, tile by tile
     dais-verif kernel show conv --member 0,3            a folder of `kernel build`: member [0, 3]
     dais-verif kernel show conv.toml --html conv.html   the same as a picture
 
     A kernel computes its outputs in members, the points of an index space; each runs the same block on another
-    part of the tensors. A request names a kernel and says shapes, types and options (docs/kernels.md).
+    part of the tensors. A request names a kernel and gives shapes, types and options (docs/kernels.md).
     """
     found = show_any(name, library, member, page=html is not None, progress=ShownWarnings())
     click.echo(found.to_json()) if as_json else print_shown(found, console(), html)
@@ -89,18 +89,18 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 )
 @click.option("--printf", is_flag=True, help="Add outputs that show what members print.")
 def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
-    """Build hardware of a kernel: a folder with Verilog that `sim`, `prove`, `synth` and `signoff` take.
+    """Build hardware of a kernel: a folder with Verilog that `sim`, `prove`, `synth` and `signoff` accept.
 
     \b
     dais-verif kernel build conv.toml -o conv                      a request, which names its kernel
     dais-verif kernel build conv2d --params conv.toml -o conv      the same, with the kernel named here
     dais-verif kernel build fir.toml -o fir                        your own program as a kernel (docs/kernels.md)
     dais-verif kernel build conv.toml --parallel 4 -o conv         four members at a time: faster, larger
-    dais-verif kernel build conv.toml --form stream -o conv        tensors come and go a word at a time
-    dais-verif prove conv                                          it computes the kernel, for all inputs
+    dais-verif kernel build conv.toml --form stream -o conv        tensors are streamed, one pixel at a time
+    dais-verif prove conv                                          prove that it computes the kernel, for all inputs
 
-    NAME is a kernel of a library (`kernel list`), library/NAME, or a TOML file. In the folder are the machine, its
-    Verilog, and instance.json, which says what it was built of; `prove` proves the mapping of members, too.
+    NAME is a kernel of a library (`kernel list`), library/NAME, or a TOML file. The folder has the machine, its
+    Verilog, and instance.json, which describes the instance; `prove` proves the mapping of members, too.
     """
     found = build_kernel(name, libraries=library, **asked)
     click.echo(found.to_json()) if as_json else print_build(found, console())

@@ -49,11 +49,11 @@ def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     \b
     dais-verif mutate prog.bin --count 1000 -o mutation          emitted RTL
     dais-verif mutate prog.bin --rtl model.v --judge sim         your RTL, by simulation only
-    dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
-    dais-verif mutate m.mach                                     a machine's, from power-up
+    dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill mutants which random ones miss
+    dais-verif mutate m.mach                                     the RTL of a machine, from power-up
 
-    Exit code 0 if all was judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant was proved
-    although a simulator shows that it differs from the program.
+    Exit code 0 if all mutants were judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant
+    was proved although a simulator shows that it differs from the program.
     """
     record = run_mutate(MutationRequest(design=dut, **asked, command=common.reproduce()), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_mutation(record, common.console()))

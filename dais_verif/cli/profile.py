@@ -31,16 +31,16 @@ from dais_verif.flows.golden.profile import profile as run_profile
 @click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
 @common.json_option
 def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
-    """Time PROGRAM on the golden model an instruction at a time: in order, then the kinds that take most.
+    """Time PROGRAM on the golden model, one instruction at a time: in order, then the kinds that take longest.
 
     \b
     dais-verif profile prog.bin
     dais-verif profile prog.bin --samples 100 --ignore-first --top-k 3
     dais-verif profile prog.bin --inputs x.npy --vectors 0 --pullback --json
 
-    An asterisk marks instructions above the average. The fast engine computes most sums inside the op that reads
-    them and renames bits at no cost: such instructions take no time of their own. The numpy engine runs every
-    instruction as it is listed.
+    An asterisk marks instructions above the average. The fast engine computes most sums as part of the op that reads
+    them, and renames bits at no cost: such instructions take no time of their own. The numpy engine runs every
+    instruction as listed.
     """
     done = run_profile(ProfileRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     answer = done.record.to_json() + "\n" if as_json else done.text

@@ -79,13 +79,14 @@ def regress(junit: Path | None, html: Path | None, github: bool, output: Path, a
     dais-verif regress networks/                              every program in the folder and below
     dais-verif regress 'networks/*.bin' --sim verilator --seed 0 --seed 1
     dais-verif regress regress.toml --vectors 10000           programs x variants x simulators x seeds
-    dais-verif regress networks/ --rerun-failed               what did not pass last time
-    dais-verif regress networks/ --resume                     carry on after an interruption
+    dais-verif regress networks/ --rerun-failed               jobs that did not pass last time
+    dais-verif regress networks/ --resume                     continue after an interruption
     dais-verif regress networks/ --shard 2/5                  the second of five shares, for CI
     dais-verif regress networks/ --cluster slurm:20           on 20 workers in the queue of a farm
     dais-verif regress networks/ --junit junit.xml --github --html regress.html
 
-    What failed last time runs first. PASS only if every planned job ran and passed; else the verdict of the worst.
+    Jobs that failed last time run first. The verdict is PASS only if every planned job ran and passed, else the worst
+    verdict of all jobs.
     """
     request = RegressionRequest(output=output, command=common.reproduce(), **asked)
     with RegressDisplay(common.notices()) as display:

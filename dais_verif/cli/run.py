@@ -42,17 +42,17 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @common.unchecked_option
 @common.json_option
 def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
-    """Compute the outputs of PROGRAM for the input vectors of a file, with the golden model: exact.
+    """Compute the exact outputs of PROGRAM for the input vectors of a file, with the golden model.
 
     \b
     dais-verif run prog.bin --inputs x.csv             CSV on stdout: one row per vector, one column per output
     dais-verif run prog.bin --inputs x.npy -o y.npy    float64, (vectors, outputs)
 
-    Exit code 0, or 2 (PROGRAM_INVALID) with row and op if an op overflows that promises not to.
+    Exit code 0, or 2 (PROGRAM_INVALID) with row and op if an op breaks its promise not to change a value.
 
-    PROGRAM may be a machine (ALIRFSM). Then --inputs is an .npz file with an array of each input signal, (cycles,
-    elements) or (sequences, cycles, elements), every sequence begins at power-up, and -o writes .npz or CSV; NaN
-    marks a value that depends on a register which nothing has initialised.
+    PROGRAM may be a machine (ALIRFSM). Then --inputs is an .npz file with an array for each input signal, of shape
+    (cycles, elements) or (sequences, cycles, elements). Every sequence begins at power-up, and -o writes .npz or CSV;
+    NaN marks a value that depends on an uninitialised register.
     """
     done = evaluate(EvaluationRequest(output=output, raw=raw, **asked), progress=TerminalProgress())
     if as_json:

@@ -32,22 +32,22 @@ from dais_verif.report.sensitivity_text import print_sensitivity
 @click.option("-o", "--output", type=common.output_path, help="File for all effects: .json, else CSV.")
 @common.json_option
 def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
-    """Flip bits of the values in PROGRAM and rank the ops by what that changes at the outputs.
+    """Flip bits of the values in PROGRAM and rank the ops by the resulting changes at the outputs.
 
-    For every op its last bit is inverted, one unit of the type's 2^-f up or down, in every vector, and all that depends
-    on the op is evaluated again, with values that wrap as in hardware. A vector counts with the largest change
-    of any output, as an exact real value; ops are ranked by the worst vector.
+    The last bit of every op is inverted, one unit of 2^-f up or down, in every vector, and all ops that depend on it
+    are evaluated again, with values that wrap as in hardware. The effect in a vector is the largest change of any
+    output, as an exact real value; ops are ranked by their worst vector.
 
     \b
     dais-verif sensitivity prog.bin                     the last bit of every op
-    dais-verif sensitivity prog.bin --bits --top 5      every bit; which of them never matter
+    dais-verif sensitivity prog.bin --bits --top 5      every bit, and which of them never matter
     dais-verif sensitivity prog.bin --vectors 0 --inputs x.npy -o effects.csv
 
     \b
     A bit that changes no output in any vector is
       silent     here; another vector may show it
-      dead       if no output depends on it at all, whatever the vectors: it is floored away or above what a
-                 narrower type keeps, or nothing reads the op. Such bits need no flipping.
+      dead       if no output depends on it, whatever the vectors: it is floored away or cut off by a narrower
+                 type, or nothing reads the op. Such bits are not flipped.
     """
     record = rank_sensitivity(SensitivityRequest(**asked), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_sensitivity(record, common.console(), top=top))

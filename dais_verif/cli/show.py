@@ -19,7 +19,7 @@ from dais_verif.flows.golden.show import show as run_show
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
 @click.option("--html", type=page_path, help="For a machine or bitstream: also write an HTML page with a picture.")
 def show(program: Path, layout: str | None, vm: bool, output: Path | None, html: Path | None) -> None:
-    """Write PROGRAM as text: layout, inputs, tables, ops, outputs; a machine, or a bitstream, as what it consists of.
+    """Write PROGRAM as text: layout, inputs, tables, ops, outputs; a machine or a bitstream as a list of its parts.
 
     \b
     s8.3, u8.3   a type: signed or unsigned, 8 bits of which 3 are fractional

@@ -36,11 +36,11 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
 @common.json_option
 def shrink(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
-    """Make a failing case small: PROGRAM and vectors on which a command or one of our checks fails (docs/fuzzing.md).
+    """Shrink a failing case: PROGRAM and vectors on which a command or a built-in check fails (docs/fuzzing.md).
 
     \b
     dais-verif shrink prog.bin -o small                                      engines that disagree, a broken promise
-    dais-verif shrink prog.bin --rtl a.v b.v --top model -o small            RTL that sim finds wrong, made small, too
+    dais-verif shrink prog.bin --rtl a.v b.v --top model -o small            RTL with a mismatch in sim, also reduced
     dais-verif shrink prog.bin --command 'mytool {program} {inputs}' -o small
     dais-verif shrink prog.bin --command 'dais-verif sim {program}' --time 10m -o small
     """

@@ -89,7 +89,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @common.html_option
 @common.json_option
 def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
-    """Run all that a policy asks of PROGRAM and its RTL, and certify it.
+    """Run all checks that a policy requires of PROGRAM and its RTL, and certify it.
 
     \b
     dais-verif signoff prog.bin                              emitted RTL, the built-in policy
@@ -99,8 +99,8 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
     dais-verif verify-cert out                               does it still hold?
 
-    Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. Ends in
-    SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.
+    Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. The
+    result is SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). The folder has the findings of all stages in both cases.
     """
     passphrase = getpass.getpass if sys.stdin.isatty() else None
     request = SignOffRequest(design=dut, passphrase=passphrase, command=common.reproduce(), **asked)

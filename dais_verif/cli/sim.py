@@ -101,16 +101,16 @@ def sim(
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
     dais-verif sim prog.bin --netlist DIR                     the netlist that `synth -o DIR` wrote
     dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
-    dais-verif sim prog.bin --rtl model.v --clock clk         pipelined, its latency found out
+    dais-verif sim prog.bin --rtl model.v --clock clk         pipelined; its latency is detected
     dais-verif sim prog.bin --stages 4                        emitted RTL, pipelined, with all its pins
-    dais-verif sim prog.bin --wrapped DIR                     the wrapper of `emit --wrap axis -o DIR`, by its streams
+    dais-verif sim prog.bin --wrapped DIR                     a folder of `emit --wrap axis`, through its streams
     dais-verif sim m.fsm.json --inputs x.npz                  a machine: its sequences, before and after every edge
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
-    dais-verif sim prog.bin --coverage                        what the vectors make it do, and vectors for the rest
+    dais-verif sim prog.bin --coverage                        functional coverage, and vectors for open bins
     dais-verif sim prog.bin --html report.html                the record as a page with a view of the program
 
-    A mismatch is shown with its vector and the first op whose value diverges. Exit code 0: PASS; 1:
-    RTL_MISMATCH; others in docs/exit-codes.md.
+    A mismatch is shown with its vector and the first op whose value diverges. Exit code 0: PASS; 1: RTL_MISMATCH;
+    others in docs/exit-codes.md.
     """
     watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())

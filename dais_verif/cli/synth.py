@@ -66,10 +66,10 @@ def synth(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **as
     dais-verif sim prog.bin --netlist net                ... and verify it
     dais-verif synth prog.bin --target ecp5 --stages 4   as a pipeline
     dais-verif synth prog.bin --target generic --rtl theirs.v --top theirs
-    dais-verif synth prog.bin --target ice40 --pnr       also the clock frequency that is reached, by nextpnr
+    dais-verif synth prog.bin --target ice40 --pnr       also the maximum clock frequency, by nextpnr
 
-    Counts are those after mapping, before place and route. Exit code 0; 3: a tool is missing or
-    failed; 6: --pnr was asked for and could not run.
+    Counts are those after mapping, before place and route. Exit code 0; 3: a tool is missing or failed; 6: --pnr was
+    requested and could not run.
     """
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")

@@ -40,11 +40,11 @@ def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool
     dais-verif verify-cert signoff-prog
     dais-verif verify-cert out --program moved/prog.bin --rtl moved/rtl
     dais-verif verify-cert out --allowed-signers signers     and signed by an allowed signer
-    dais-verif verify-cert out --bitstream deployed.bin      and this is what was signed off, by content
-    dais-verif verify-cert out --rerun                       and the same comes out again
+    dais-verif verify-cert out --bitstream deployed.bin      and this bitstream configures the signed-off hardware
+    dais-verif verify-cert out --rerun                       and a new sign-off has the same findings
 
-    Every hash is taken again and all evidence judged again by the policy. Each line of what is found says which file,
-    what is expected and what is there. Exit code 0: it holds; 7: it does not.
+    Every hash is computed again, and all evidence is judged again by the policy. Each finding names the file, the
+    expected value and the value found. Exit code 0: the certificate holds; 7: it does not.
     """
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
