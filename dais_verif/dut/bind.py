@@ -1,4 +1,4 @@
-"""Map a program to a user module as a ``Dut``: find, check and assign every port."""
+"""Map a program to a user's module as a ``Dut``: find, check and assign every port."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dais_verif.program.ports import Element, Ports
 
 __all__ = ["bind", "with_pins"]
 
-#: The output of a module that XLS writes.
+#: The name of the output of a module that XLS writes.
 _XLS_OUT = "out"
 
 
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
     """Return the interface of a module for ``program``.
 
-    ``found``: its ports; None: unknown, so assumed to be as ``said``.
-    ``open_inputs``: allow inputs that ``said`` does not mention.
+    ``said``: the ports as the user describes them. ``found``: the ports of the module; None: unknown, and assumed to be
+    as ``said``. ``open_inputs``: allow inputs that ``said`` does not mention.
 
     Raises ``InputError`` with the expected and the actual ports if the module does not match.
     """
@@ -44,13 +44,13 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
 
 
 def _is_of_xls(said: PortsFile, found: Sequence[Port]) -> bool:
-    """Return True if a module without named ports is from XLS: its only output is its function's return value."""
+    """Return True if XLS wrote the module: the user names no ports, and the only output is the return value ``out``."""
     unsaid = said.inputs == PortsFile().inputs and said.outputs == PortsFile().outputs
     return unsaid and [port.name for port in found if port.direction == "out"] == [_XLS_OUT]
 
 
 def _as_xls_names(said: PortsFile, found: Sequence[Port]) -> PortsFile:
-    """Return ``said`` with the names of XLS: the input has the name of the function's only parameter."""
+    """Return ``said`` with the names of XLS: the input is named as the function's only parameter."""
     pins = {*(said.clocking.driven if said.clocking else []), *(name for name, _ in said.ties)}
     data = [port.name for port in found if port.direction == "in" and port.name not in pins]
     inputs = Side(data[0]) if len(data) == 1 else said.inputs
@@ -148,7 +148,7 @@ def _apart(
 
 
 def _types_hint(sizing: Sizing, widths: Sequence[int], what: str) -> str | InputError:
-    """Return how to state the types of ports of these ``widths``; empty if no port is wider than its element."""
+    """Return a hint how to state types for ports of these ``widths``; empty if no port is wider than its element."""
     own = list(map(str, sizing.types))
     wide = [
         str(FixedType(kind.k, kind.i + max(width - kind.width, 0), kind.f))
@@ -184,7 +184,7 @@ def _differences(names: Sequence[str], wanted: Iterable[Element], known: Mapping
 def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None) -> tuple[Sizing, tuple[Wire, ...]]:
     placed, kinds, wires, offset = [], [], [], 0
     for name, element, kind in zip(names, sizing.elements, sizing.types, strict=True):
-        # The port of an element without bits carries 0, or a value that nothing reads.
+        # The port of an element without bits carries 0, or a value that is not read.
         width = element.width or (known or {}).get(name, 0)
         placed.append(element._replace(offset=offset, width=width))
         kinds.append(kind if element.width else FixedType(0, width, 0))

@@ -1,7 +1,7 @@
-"""Directives that make RTL differ between synthesis and simulation: macros of tools, hidden text.
+"""Find directives that make RTL differ between synthesis and simulation: macros of tools, and hidden text.
 
-A lexer splits the text, so that comments in strings and strings in comments are not mistaken. Text hidden by the
-design's own macros is read too: no tool reads more than this module.
+A lexer splits the text, so that comments in strings, and strings in comments, are not mistaken. Text that the design's
+own macros hide is read as well, so that no tool reads more than this module.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 __all__ = ["READINGS", "Directives", "as_synthesized", "directives_of", "readings", "told"]
 
-#: The macros that synthesis tools define, tool by tool.
+#: The macros that synthesis tools define, by tool.
 READINGS: dict[str, frozenset[str]] = {
     "any": frozenset({"SYNTHESIS"}),
     "Yosys": frozenset({"SYNTHESIS", "YOSYS"}),
@@ -26,7 +26,7 @@ READINGS: dict[str, frozenset[str]] = {
     "Lattice": frozenset({"SYNTHESIS", "LATTICE", "LSE", "RADIANT", "DIAMOND"}),
     "others": frozenset({"SYNTHESIS", "GOWIN", "EFINIX", "EFX", "FPGA", "ASIC", "MICROSEMI", "LIBERO", "ODIN", "VTR"}),
 }
-#: Macros that only simulators and readers define, not synthesis.
+#: Macros that only simulators and other readers define, but not synthesis.
 _OF_SIMULATORS = frozenset(
     re.findall(
         r"\w+",
@@ -69,16 +69,16 @@ _VHDL = re.compile(rb"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))|\"[^\"\n]*\"|'.'", 
 _HIDING = re.compile(
     rb"^[/*\-\s]*(?:[\w$]+?[\s:]*)?(?:translate|synthesis)[_ ](off|on)\b|^[/*\-\s]*rtl_synthesis\s+(off|on)\b", re.I
 )
-#: A comment that matches but is not a plain mark may be a mark for some tool.
+#: A comment that matches this, but is not a plain mark, may be a mark for some tool.
 _DOUBTFUL = re.compile(rb"(?:translate|synthesis)[\s_]*off(?![a-z])", re.I)
 _MARK = re.compile(rb"(?:translate|synthesis)[\s_]*o(?:n|ff)(?![a-z])", re.I)
-#: Within a comment, Yosys finds these letters in any context.
+#: Yosys recognizes this text anywhere in a comment.
 _CASES = re.compile(rb"(full_case)")
-#: Including ``parallel_case``: the tool chooses between two matching items.
+#: Words with an effect that cannot be followed. With ``parallel_case``, the tool chooses one of two matching items.
 _OTHERS = re.compile(rb"(parallel_case|read_comments_as_hdl|\b(?:%s)\b)" % _WORDS, re.I)
 
 
-#: A text without any of them, as most are, need not be read letter by letter.
+#: Most texts do not match this, and need not be split by the lexer.
 _HINTS = re.compile(
     rb"`(?:ifdef|ifndef|elsif|`)|translate|synthesis|_case|box|read_comments|ram_init|unique|priority|\(\*(?!\s*\))",
     re.I,
@@ -87,11 +87,11 @@ _HINTS = re.compile(
 
 @dataclass(frozen=True)
 class Directives:
-    """Tool-specific parts of a text. ``hidden``: ranges of its bytes that synthesis skips.
+    """The tool-specific parts of a text.
 
-    ``marks``: the spellings of the comments that hide; a tool may obey one of them and not another.
-    ``cases``: places, with what stands there, of what makes a ``case`` mean more to synthesis. ``others``: words that
-    nothing here can follow.
+    ``macros``: those of tools that it tests. ``hidden``: the ranges of bytes that synthesis skips. ``cases``: the
+    ranges, and texts, of marks that change a ``case`` for synthesis. ``others``: words whose effect cannot be followed.
+    ``marks``: the spellings of the comments that hide text; a tool may obey only some of them.
     """
 
     macros: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
     macros, others, marks = set[str](), set[str](), set[bytes]()
     hidden, cases, begin = list[tuple[int, int]](), list[tuple[int, int, bytes]](), None
     count, attribute, macro_end = 0, False, 0
-    branches, branch = list[int](), list[int]()  # each branch of conditional text by where it begins; that of an off
+    branches, branch = list[int](), list[int]()  # starts of the open conditional branches; that with translate_off
     for found in (_VHDL if vhdl else _VERILOG).finditer(text):
         groups = found.groupdict()
         _follow(branches, found)
@@ -160,12 +160,12 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
     return Directives(frozenset(macros), tuple(hidden), tuple(cases), frozenset(others), frozenset(marks))
 
 
-#: The tokens of a text that are examined.
+#: The tokens whose text is examined.
 _SAYING = ("comment", "pragma", "attribute", "escaped")
 
 
 def _follow(branches: list[int], found: re.Match[bytes]) -> None:
-    """Keep ``branches`` what the text after ``found`` lies in."""
+    """Update ``branches``, the starts of the conditional branches around the text after ``found``."""
     if not found[0].startswith((b"`if", b"`els", b"`endif")):
         return
     if branches and not found[0].startswith(b"`if"):
@@ -175,29 +175,29 @@ def _follow(branches: list[int], found: re.Match[bytes]) -> None:
 
 
 def _spelling(said: bytes, hiding: re.Match[bytes]) -> bytes:
-    """Return a mark without its on or off and without blanks that all tools ignore."""
+    """Return the spelling of a mark, without ``on`` or ``off``, and without the blanks that all tools ignore."""
     low, high = hiding.span(1) if hiding[1] else hiding.span(2)
     body = re.sub(rb"[ \t\r]", b"", said[:low] + said[high:])
     return body[2:].removesuffix(b"*/") if body[:2] in (b"//", b"/*", b"--") else b"`pragma" + body
 
 
 def readings(found: Iterable[Directives]) -> list[tuple[str, ...]]:
-    """Return the sets of macros under which synthesis tools read such texts otherwise than simulators, sorted.
+    """Return the sets of macros with which synthesis tools read texts differently from simulators, sorted.
 
-    None of them has a macro that the texts do not ask for. The empty one: what is hidden is passed over.
+    The sets contain only macros that the texts test. With the empty set, only hidden text is skipped.
     """
     found = list(found)
     asked = frozenset().union(*(one.macros for one in found))
     sets = {tuple(sorted(macros & asked)) for macros in READINGS.values()} if any(found) else set()
     if not any(one.hidden or one.cases or one.others or one.macros & _OF_SIMULATORS for one in found):
-        sets.discard(())  # as it is read anyway
+        sets.discard(())  # simulators read it in the same way
     return sorted(sets)
 
 
 def as_synthesized(text: bytes, macros: Iterable[str], vhdl: bool = False) -> bytes:
-    """Return ``text`` as synthesis reads it that defines ``macros``: what is hidden is blank, line for line.
+    """Return ``text`` as a synthesis tool that defines ``macros`` reads it; lines are kept, and hidden text is blank.
 
-    Comments on a ``case`` are given the form that Yosys knows.
+    Comments with ``full_case`` get the form that Yosys supports.
     """
     found = directives_of(text, vhdl)
     changes = [(low, high, re.sub(rb"[^\n]", b" ", text[low:high])) for low, high in found.hidden]
@@ -215,7 +215,7 @@ def as_synthesized(text: bytes, macros: Iterable[str], vhdl: bool = False) -> by
 
 
 def told(found: Directives) -> Iterator[str]:
-    """Say in a few words each what of ``found`` is there."""
+    """Yield a short description of each kind of directive in ``found``."""
     if found.macros:
         yield f"asks for {', '.join(sorted(found.macros))}"
     if found.hidden:

@@ -16,10 +16,10 @@ __all__ = ["Interface", "Port", "errors_in", "interface_of", "ports_in", "unused
 
 @dataclass(frozen=True)
 class Port:
-    """A port. ``direction``: ``in``, ``out`` or ``inout``. ``width``: bits, of one element if it is an array.
+    """A port. ``direction``: ``in``, ``out`` or ``inout``. ``width``: its bits, or those of one element of an array.
 
-    ``elements``: the indices of an unpacked array, None for any other port. ``signed``: so are the elements of an
-    array, which only fits another of their kind.
+    ``elements``: the indices of an unpacked array; None for any other port. ``signed``: the elements of an array are
+    signed; only arrays with equal element types can be connected.
     """
 
     name: str
@@ -34,21 +34,21 @@ class Port:
 
     @property
     def wires(self) -> dict[str, int]:
-        """The names by which a bench can drive or read it, with their widths."""
+        """The names by which a testbench can drive or read the port, or its elements, with their widths."""
         if self.elements is None:
             return {self.name: self.width}
         return {f"{self.name}[{index}]": self.width for index in self.elements}
 
 
 def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
-    """Return the ports of module ``top`` in the Verilog ``sources``; None if unknown.
+    """Return the ports of module ``top`` in the Verilog ``sources``; None if they cannot be determined.
 
-    Raises ``InputError`` if the sources were understood and hold no such module.
+    Raises ``InputError`` if the sources are valid, but do not contain the module.
     """
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None:
-            return None  # the simulators report it in the user's terms
+            return None  # the simulators report the error
         instances = [instance for instance in compilation.getRoot().topInstances if instance.name == top]
     except (RuntimeError, ValueError):
         return None
@@ -67,7 +67,7 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def errors_in(sources: Sequence[Path], top: str) -> bool:
-    """Return True if the elaborator finds an error in the Verilog ``sources``, or no module ``top`` in them."""
+    """Return True if the elaborator finds an error in the Verilog ``sources``, or does not find module ``top``."""
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None or not any(each.name == top for each in compilation.getRoot().topInstances):
@@ -85,9 +85,10 @@ def ast_bag(options: Any) -> Any:
 
 
 class Interface(NamedTuple):
-    """The interface of a module instance. ``ports``: by name, None for ports that do not consist of bits.
+    """The interface of a module instance. ``ports``: by name; None for a port that does not consist of bits.
 
-    ``parameters``: those that may be given, and the value that each has: a number, or whether it is one at all.
+    ``parameters``: those that can be set, with their values: the number of an integer, True for any other valid value,
+    False for an invalid one.
     """
 
     ports: dict[str, Port | None]
@@ -95,9 +96,9 @@ class Interface(NamedTuple):
 
 
 def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface | None:
-    """Return the interface of ``instance`` in module ``top`` of the Verilog ``sources``; None if unknown.
+    """Return the interface of ``instance`` in module ``top`` of the Verilog ``sources``; None if it is unknown.
 
-    Raises ``InputError`` if the sources were understood and hold no module of which it is an instance.
+    Raises ``InputError`` if the sources are valid, but do not contain the instantiated module.
     """
     from pyslang import ast
 
@@ -135,7 +136,10 @@ def _value(symbol: Any) -> int | bool:
 
 
 def _compiled(sources: Sequence[Path], top: str) -> tuple[Any | None, Any]:
-    """Elaborate ``sources`` for ``top``; None if their text cannot be read; and return what keeps their text."""
+    """Return ``sources``, elaborated for ``top``, or None if they have syntax errors; and the source manager.
+
+    The caller must keep the manager, which owns the text of the sources.
+    """
     from pyslang import SourceManager, ast
 
     manager = SourceManager()
@@ -173,9 +177,9 @@ def _port(symbol: Any) -> Port | None:
 
 
 def unused_in(sources: Sequence[Path], top: str) -> list[str] | None:
-    """Return the modules in the Verilog ``sources`` that are not part of ``top``; None if unknown.
+    """Return the modules in the Verilog ``sources`` that are not part of ``top``; None if they are unknown.
 
-    Raises ``InputError`` if the sources were understood and hold no such module.
+    Raises ``InputError`` if the sources are valid, but do not contain ``top``.
     """
     from pyslang import ast
 

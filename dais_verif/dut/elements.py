@@ -1,8 +1,8 @@
-"""The permitted positions of a program's elements in a design's ports, and their widths there.
+"""The possible positions and widths of a program's elements in the ports of a design.
 
-Our own modules take the program's types (``program.ports``). da4ml sizes its ports by intervals: an input as the last
-op that reads it, an output by the interval of its op, negated and shifted, and one whose out_idx is -1 like the last
-op. A ports file may say anything, as long as every bit that matters is carried.
+Our own modules use the program's types (``program.ports``). da4ml sizes its ports differently: an input has the type of
+the last op that reads it, and an output has the interval of its op, negated and shifted; an out_idx of -1 means the
+last op. A ports file may state any types, as long as no bit with a meaning is lost.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 
-#: The most ports, types or elements that a message lists.
+#: The largest number of ports, types or elements that a message lists.
 MOST_LISTED = 12
 
 
 class Sizing(NamedTuple):
-    """The elements of one direction, from bit 0 on without gaps, and the source of their widths as text.
+    """The elements of one direction, from bit 0 on without gaps. ``how``: the source of their widths, as text.
 
-    ``types``: of every element in the port. For inputs, only the weights matter.
+    ``types``: the type of every element in its port. For inputs, only the weights of the bits matter.
     """
 
     elements: tuple[Element, ...]
@@ -54,7 +54,7 @@ _PROGRAM, _DA4ML, FROM_FILE = "the program's types", "da4ml's intervals", "the p
 
 
 def sizings_of_inputs(program: Program) -> list[Sizing]:
-    """Return the known sizings of inputs, the most likely first."""
+    """Return the known sizings of the inputs, the most likely first."""
     inputs = ports_of(program).inputs
     own = Sizing(inputs, tuple(FixedType(0, e.width + e.lo, -e.lo) for e in inputs), _PROGRAM)
     kinds = [FixedType(0, 0, 0)] * program.n_in
@@ -67,7 +67,7 @@ def sizings_of_inputs(program: Program) -> list[Sizing]:
 
 
 def sizings_of_outputs(program: Program) -> list[Sizing]:
-    """Return the known sizings of outputs, the most likely first."""
+    """Return the known sizings of the outputs, the most likely first."""
     own = _sizing(program.output_types, _PROGRAM)
     return _in_order(program, own, _sizing(_da4ml_outputs(program), _DA4ML))
 
@@ -90,7 +90,7 @@ def _in_order(program: Program, own: Sizing, da4ml: Sizing) -> list[Sizing]:
 
 
 def stated_inputs(program: Program, kinds: Sequence[FixedType], where: str) -> Sizing:
-    """Size inputs as a ports file, called ``where``, states their types.
+    """Return the sizing of the inputs with the types ``kinds``, which the ports file ``where`` states.
 
     Raises ``InputError`` if a bit that an op reads is missing.
     """
@@ -106,9 +106,9 @@ def stated_inputs(program: Program, kinds: Sequence[FixedType], where: str) -> S
 
 
 def stated_outputs(program: Program, kinds: Sequence[FixedType], where: str) -> Sizing:
-    """Size outputs as a ports file, called ``where``, states their types.
+    """Return the sizing of the outputs with the types ``kinds``, which the ports file ``where`` states.
 
-    Raises ``InputError`` if one loses fractional bits. Values are checked to fit when they occur.
+    Raises ``InputError`` if an output would lose fractional bits. Whether values fit is checked when they occur.
     """
     where = f"{where}: [outputs] types"
     stated = _sizing(_for_all(kinds, program.n_out, "output", where), FROM_FILE)
@@ -144,7 +144,7 @@ def _weights(element: Element) -> str:
 
 
 def in_words(elements: Sequence[Element]) -> str:
-    """Return the width of each element, like ones together: ``0-15: 8 bits each, 16: 12 bits``."""
+    """Return the widths of all elements as text, such as ``0-15: 8 bits each, 16: 12 bits``."""
     runs = []
     for width, group in itertools.groupby(enumerate(elements), key=lambda pair: pair[1].width):
         members = [j for j, _ in group]

@@ -16,10 +16,10 @@ __all__ = ["encode_outputs"]
 def encode_outputs(
     raw: Sequence[IntArray], own: Sequence[FixedType], given: Sequence[FixedType], first_row: int
 ) -> list[IntArray]:
-    """Return ``raw`` outputs of types ``own``, (rows,) each, as raw integers of types ``given``.
+    """Return ``raw``, outputs of types ``own`` with shape (rows,) each, as raw integers of types ``given``.
 
-    Types ``given`` have at least as many fractional bits. Raises ``ViolationError`` if a port cannot hold a value;
-    ``first_row`` is the number of the first.
+    Types ``given`` have at least as many fractional bits. Raises ``ViolationError`` if a port cannot hold a value.
+    ``first_row``: the number of the first row.
     """
     return [
         _carried(values, kind, port, output, first_row)

@@ -1,6 +1,6 @@
-"""Find the Verilog modules and VHDL entities that files declare and use, from their words.
+"""Find the Verilog modules and VHDL entities that files declare and use, from the words of their text.
 
-This only selects the files for a reader; readers determine their meaning.
+This only selects files; the front ends determine their meaning.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ __all__ = ["NeededFiles", "declares_clock", "needed_files"]
 
 _WORD = re.compile(r"\w+")
 _UNITS = r"(?:module|macromodule|package|primitive|interface|program)"
-#: Anywhere on a line, after an attribute or another module, and with or without an escaped name.
+#: A declaration anywhere on a line, also after an attribute or another module, with a plain or an escaped name.
 _MODULE = re.compile(rf"\b{_UNITS}(?:\s+(?:automatic\s+|static\s+)?|(?=\\))\\?(\w+)")
 _ENTITY = re.compile(r"\b(?:entity|package)\s+\\?(\w+)\\?\s+is\b", re.IGNORECASE)
 _ARCHITECTURE = re.compile(r"\barchitecture\s+\S+\s+of\s+\\?(\w+)", re.IGNORECASE)
 
-#: All kinds of hiding text in one alternation, so that the first to begin wins: ``word`` is text and stays, comments
-#: and strings are not text, and after ``odd`` their end cannot be determined.
+#: All kinds of comments and strings in one alternation, so that the one that begins first matches: ``word`` is text and
+#: is kept, ``hidden`` are comments and strings, and after ``odd`` or ``quote`` their end cannot be determined.
 _VERILOG = re.compile(
     r"""
       (?P<odd>    `["\\`] | "{3} | /\*(?!.*?\*/).* | \r(?!\n) | [\v\f] )
@@ -31,7 +31,7 @@ _VERILOG = re.compile(
     """,
     re.DOTALL | re.VERBOSE | re.ASCII,
 )
-#: Before an apostrophe, these do not form a qualified expression ``type'(``: there ``'('`` is a character.
+#: Words that do not form a qualified expression ``type'(`` before an apostrophe: there, ``'('`` is a character.
 _BEFORE_VALUES = (
     "abs after and assert assume case cover default downto elsif generate if in inertial is mod nand new nor not "
     "of on or port process property range reject rem report return rol ror select severity sla sll sra srl to "
@@ -52,9 +52,10 @@ _NAMED_BY_MACRO = re.compile(rf"\b{_UNITS}\s*`", re.ASCII)
 
 
 class NeededFiles(NamedTuple):
-    """``files`` that a top needs, that of the top first; and for each of their ``units`` the files that declare it.
+    """The files that a top needs.
 
-    ``unclear`` is a file that may declare a unit of them, too, and that unit: its words do not tell.
+    ``files``: that of the top is the first. ``units``: for each needed unit, the files that declare it. ``unclear``: a
+    file that may also declare one of these units, and that unit; its words do not allow a decision.
     """
 
     files: tuple[Path, ...]
@@ -66,23 +67,24 @@ class NeededFiles(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """A file with its comments and strings as spaces, and whether it can be told what it declares."""
+    """The text of a file, with comments and strings replaced by spaces. ``clear``: its declarations can be found."""
 
     text: str
     clear: bool
 
 
 def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFiles:
-    """Return which of ``texts`` the unit ``top`` needs: those that declare what its text mentions, and so on.
+    """Return the files of ``texts`` that the unit ``top`` needs: those that declare the units it names, recursively.
 
-    None if no text declares ``top``. A word in a comment may bring a file too many, never one too few.
+    There are no files if no text declares ``top``. A word in a comment may add an unnecessary file, but no necessary
+    file is missing.
     """
     declared: dict[str, list[Path]] = {}
     plain = {path: _without_comments(text, vhdl) for path, text in texts.items()}
     for path, (text, _) in plain.items():
         for name in dict.fromkeys(_declared(text, vhdl)):
             declared.setdefault(name, []).append(path)
-    if vhdl:  # the body of an entity is a second declaration of it, unless it stands in the same file, once
+    if vhdl:  # an architecture counts as a second declaration of its entity, unless it is the only one in the same file
         for path, (text, _) in plain.items():
             bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(text))
             for name, count in bodies.items():
@@ -126,7 +128,7 @@ def _without_comments(text: str, vhdl: bool) -> _Text:
 
 
 def _declares_by_macro(text: str) -> bool:
-    """Return True if a macro supplies the name of a unit, or a unit itself."""
+    """Return True if a macro supplies the name of a unit, or a whole unit."""
     if _NAMED_BY_MACRO.search(text) is not None:
         return True
     return any(_UNIT.search(found[0]) is not None for found in _DEFINITION.finditer(text))

@@ -1,7 +1,7 @@
 """The interface of a design: the ports with their bits of a packed row, and the pins for timing.
 
-A packed row is the concatenation of the bits of all data ports of one direction. The bench in the simulator uses only
-the interface of a design; the meaning of the bits is known only outside.
+A packed row is the concatenation of the bits of all data ports of one direction. The testbench in the simulator uses
+only the interface of a design; it does not depend on the meaning of the bits.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _ELEMENT = re.compile(r"\[\d+\]$")
 
 
 class Wire(NamedTuple):
-    """A port, or an element ``name[3]`` of one, that carries bits ``offset`` to ``offset + width - 1`` of a row.
+    """A port, or an element of one, such as ``name[3]``, with bits ``offset`` to ``offset + width - 1`` of a row.
 
-    Width 0 denotes a port that carries nothing: it is one bit wide, ignored or tied to 0.
+    Width 0 denotes a port without data: it is one bit wide, and it is ignored or tied to 0.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Wire(NamedTuple):
 
     @property
     def port(self) -> str:
-        """The port itself."""
+        """The name of the port, without an index."""
         return _ELEMENT.sub("", self.name)
 
 
@@ -41,8 +41,8 @@ class Wire(NamedTuple):
 class Clocking:
     """The pins of a clocked design.
 
-    ``latency``: rising edges from driving an input to its output; None: the bench measures it. ``reset_low``: the reset
-    is active at 0. All pins except the clock are optional.
+    ``latency``: rising edges from driving an input to its output; None: the testbench measures it. ``reset_low``: the
+    reset is active at 0. All pins except the clock are optional.
     """
 
     clock: str
@@ -55,13 +55,13 @@ class Clocking:
 
     @property
     def driven(self) -> list[str]:
-        """The pins that a bench drives."""
+        """The pins that a testbench drives."""
         return [pin for pin in (self.clock, self.reset, self.enable, self.valid_in) if pin]
 
 
 @dataclass(frozen=True)
 class DesignInterface:
-    """Data ports, pins, and inputs that keep one value (``ties``)."""
+    """The data ports of a design, its pins, and its inputs with a constant value (``ties``)."""
 
     inputs: tuple[Wire, ...]
     outputs: tuple[Wire, ...]
@@ -70,24 +70,24 @@ class DesignInterface:
 
     @property
     def input_bits(self) -> int:
-        """Bits of a packed row of inputs."""
+        """The number of bits of a packed row of inputs."""
         return sum(wire.width for wire in self.inputs)
 
     @property
     def output_bits(self) -> int:
-        """Bits of a packed row of outputs."""
+        """The number of bits of a packed row of outputs."""
         return sum(wire.width for wire in self.outputs)
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The names of all ports that a bench drives or reads, in order."""
+        """The names of all ports that a testbench drives or reads, in order."""
         clocking = self.clocking
         pins = [*clocking.driven, *([clocking.valid_out] if clocking.valid_out else [])] if clocking else []
         wires = [wire.port for wire in (*self.inputs, *self.outputs)]
         return tuple(dict.fromkeys([*wires, *pins, *(name for name, _ in self.ties)]))
 
     def with_latency(self, latency: int | None) -> DesignInterface:
-        """Return the same interface with a known latency."""
+        """Return the same interface with ``latency``; unchanged if the design has no clock."""
         return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
 
     def to_tree(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class DesignInterface:
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> DesignInterface:
-        """Return the interface from the result of ``to_tree``, even after a round trip through JSON."""
+        """Return the interface in ``tree``, the result of ``to_tree``, also after a round trip through JSON."""
         wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
         clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
         return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))
@@ -106,7 +106,7 @@ class DesignInterface:
 class Dut:
     """An interface, and the meaning of its rows: the position of each element of the program.
 
-    ``output_types``: of every output in the design. ``how``: the source of the widths, as text.
+    ``output_types``: the type of every output in the design. ``how``: the source of the widths, as text.
     """
 
     interface: DesignInterface
@@ -115,11 +115,11 @@ class Dut:
     how: str = "the program's types"
 
     def input_at(self, number: int) -> tuple[str, Element]:
-        """Return the port that carries input ``number``, and the element as it lies in that port."""
+        """Return the name of the port that carries input ``number``, and the element relative to that port."""
         return _within(self.interface.inputs, self.ports.inputs[number])
 
     def output_at(self, number: int) -> tuple[str, Element]:
-        """Return the port that carries output ``number``, and the element as it lies in that port."""
+        """Return the name of the port that carries output ``number``, and the element relative to that port."""
         return _within(self.interface.outputs, self.ports.outputs[number])
 
 

@@ -1,8 +1,8 @@
-"""Find effects of RTL outside of its ports: system calls, other languages, files, switches of its readers.
+"""Find effects of RTL outside of its ports: system calls, other languages, files, and directives of single tools.
 
-RTL is code. A simulator runs commands for the RTL, opens files and reads the time; hardware does not. A lexer splits
-the text, including all parts that any macro hides or shows, so that no reader reads more; anything that is not known to
-be harmless is reported.
+RTL is code: for it, a simulator runs commands, opens files and reads the time, but hardware does not. A lexer splits
+the text, including all parts that a macro may hide, so that no tool reads more. Everything that is not known to be
+harmless is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dais_verif.dut.verilog import read_files
 
 __all__ = ["HARMLESS", "Use", "included_in", "macros_in", "outside_of", "uses_in"]
 
-#: System calls that only compute from their arguments or print; ``$readmemh`` is checked separately.
+#: System calls that only compute from their arguments, or print. ``$readmemh`` is checked separately.
 HARMLESS = frozenset(
     re.findall(
         r"\$\w+",
@@ -32,13 +32,13 @@ HARMLESS = frozenset(
 )
 _TABLES = ("$readmemh", "$readmemb")
 
-#: Directives that only select text, or affect reading in the same way for all readers.
+#: Directives that only select text, or have the same effect in all tools.
 _DIRECTIVES = (
     *("define", "undef", "undefineall", "ifdef", "ifndef", "elsif", "else", "endif", "timescale", "default_nettype"),
     *("resetall", "celldefine", "endcelldefine", "nounconnected_drive", "unconnected_drive", "begin_keywords"),
     *("end_keywords", "line", "__LINE__"),
 )
-#: Constructs that cross module boundaries, or reach into another language.
+#: Keywords that cross module boundaries, and their effect.
 _WORDS = {
     "bind": "puts a module into another one",
     "force": "drives a signal of another module",
@@ -80,7 +80,7 @@ _VHDL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-#: Names that readers may join into one word: separated only by comments, or by a line end in a macro.
+#: Tokens that tools may join to one word if only comments, or a line end in a macro, are between them.
 _NAMES = ("system", "directive", "escaped", "word")
 _PACKAGE = re.compile(rb"[ \t]+(?:[A-Za-z_][\w$]*[ \t]*::|\*[ \t]*::)")
 _RANGE = re.compile(rb"\s*[\]:]")
@@ -92,7 +92,7 @@ _UNENDED = "may not end on its line, or not in all tools: code and comments cann
 
 
 class Use(NamedTuple):
-    """``name``, in a line of a file, and its effect."""
+    """A use of ``name`` with an effect outside of the RTL. ``why``: the effect, as text."""
 
     file: str
     line: int
@@ -116,9 +116,10 @@ _NONE = _Token("", "", 0)
 def outside_of(
     verilog: Sequence[Path], included: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str
 ) -> list[Use]:
-    """Return all uses with outside effects in these files; ``included``: files that the Verilog ones include.
+    """Return all uses with effects outside of the RTL in these files.
 
-    ``data``: names of the tables that module ``top`` may read.
+    ``included``: the files that the Verilog files include. ``data``: the names of the tables that module ``top`` may
+    read.
     """
     texts = {path: path.read_bytes() for path in (*verilog, *included)}
     macros = macros_in(texts.values())
@@ -129,12 +130,12 @@ def outside_of(
 
 
 def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
-    """Return the macros that a design defines, in any branch."""
+    """Return the macros that the texts of a design define, in any branch."""
     return frozenset(name.decode() for text in texts for name in _MACRO.findall(text))
 
 
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
-    """Yield the uses of the Verilog ``text``. ``macros``: of the whole design."""
+    """Yield the uses in the Verilog ``text``. ``macros``: those that the whole design defines."""
     reads = any(table.encode() in text for table in _TABLES)
     every = _tokens(_VERILOG, text)
     yield from _undecided(text, file, every)
@@ -150,7 +151,7 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
 
 
 def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:
-    """Yield text whose meaning depends on macro expansion: readers differ there, and branches hide it."""
+    """Yield text whose meaning depends on macro expansion, in which tools differ, and which branches may hide."""
     for token in tokens:
         end = token.at + len(token.text.encode(errors="surrogateescape"))
         why = None
@@ -176,8 +177,8 @@ def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use
 
 
 def _touching(text: bytes, tokens: Sequence[_Token]) -> Iterator[tuple[str, int]]:
-    """Names, or calls of macros, that touch the next name: what they are, and where."""
-    calls: list[bool] = []  # for each parenthesis that is open
+    """Yield the text and the position of each name, or macro call, that touches the next name."""
+    calls: list[bool] = []  # for each open parenthesis, whether it is that of a macro call
     for before, token, after in zip([_NONE, *tokens], tokens, [*tokens[1:], _NONE], strict=False):
         data = token.text.encode(errors="surrogateescape")
         end, ends_call = token.at + len(data), False
@@ -203,9 +204,9 @@ def _of_system(
     if name in _TABLES:
         if not after.text.startswith("(") or last.kind not in ("string", "word"):
             return "reads a file whose name is computed at run time"
-        known = last.kind == "word" or last.text[1:-1] in data  # a word is a parameter, which is evaluated later
+        known = last.kind == "word" or last.text[1:-1] in data  # a word is a parameter, which _tables evaluates
         return None if known else f"reads {last.text}, which is not one of the data files of the design"
-    # A dollar on its own is the end of a queue, or of a range in an assertion.
+    # A single dollar sign is the end of a queue, or of a range in an assertion.
     return None if name in HARMLESS or name == "$" else "is a system call that does more than compute or print"
 
 
@@ -237,7 +238,7 @@ _JUDGES: dict[str, _Judge] = {
 
 
 def included_in(text: bytes) -> list[str | None]:
-    """Return the names of all files that the Verilog ``text`` includes, in any branch; None: no name in quotes."""
+    """Return the names of all files that the Verilog ``text`` includes, in any branch; None for one without quotes."""
     tokens = [*_tokens(_VERILOG, text), _NONE]
     return [
         after.text[1:-1] if after.kind == "string" else None
@@ -274,7 +275,7 @@ def _tokens(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
 
 
 def _tables(sources: Sequence[Path], top: str, data: Sequence[str]) -> Iterator[Use]:
-    """Yield files that module ``top`` reads and that are not its data, with parameters evaluated."""
+    """Yield uses of files that are not in ``data`` and that module ``top`` reads, with evaluated parameters."""
     import pyslang
     from pyslang import SourceManager, ast
 

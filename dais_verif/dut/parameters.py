@@ -1,6 +1,6 @@
-"""Set parameters of a Verilog module with a wrapper module.
+"""Set parameters of a Verilog module by a wrapper module.
 
-All tools read the wrapper like any other module, so no tool needs its own option for parameters.
+All tools read the wrapper like any other module, so that no tool needs an option for parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LITERAL = re.compile(r"(-?)(?:([0-9]*)'([sS]?)([bodhBODH]))?([0-9a-fA-F_]+)", r
 
 
 def parse_parameter(text: str) -> tuple[str, str]:
-    """Split ``NAME=VALUE``: a number as Verilog writes it, a string in quotes, or ``package::NAME``.
+    """Return name and value of ``NAME=VALUE``; the value is a Verilog number, a quoted string or ``package::NAME``.
 
     Raises ``ValueError`` for any other text.
     """
@@ -38,9 +38,9 @@ def parse_parameter(text: str) -> tuple[str, str]:
 def with_parameters(
     sources: Sequence[Path], top: str, parameters: Mapping[str, str], folder: Path
 ) -> tuple[tuple[Path, ...], str]:
-    """Write a module around ``top`` that gives it ``parameters`` into ``folder``; return all sources, and its name.
+    """Write a wrapper that sets ``parameters`` of ``top`` into ``folder``; return all sources, and the wrapper's name.
 
-    Raises ``InputError`` if ``top`` has no such parameter, or ports that cannot be passed on.
+    Raises ``InputError`` if ``top`` has no such parameter, or has ports that the wrapper cannot connect.
     """
     name = f"{top}_with_parameters"
     if not _NAME.fullmatch(top):
@@ -96,7 +96,7 @@ def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
 
 
 def _number(text: str) -> int | None:
-    """Return the value of ``text`` if it is an integer literal without X and Z."""
+    """Return the value of ``text`` if it is an integer literal without X and Z, otherwise None."""
     found = _LITERAL.fullmatch(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The ``--ports`` file: which ports of a user design carry the program's inputs and outputs.
+"""The ``--ports`` file, which names the ports of a user's design that carry the program's inputs and outputs.
 
     [inputs]
     port = "model_inp"            # one packed port, element 0 in the least significant bits; this is the default
@@ -16,7 +16,7 @@
     [tie]
     test_mode = 0                 # other inputs, and the value that they keep
 
-``ports = ["a", "b"]`` in place of ``port`` names the port of every element.
+``ports = ["a", "b"]`` instead of ``port`` names the port of each element.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TABLES = {
     "clock": ("port", "latency", "reset", "reset_active", "enable", "valid_in", "valid_out"),
 }
 
-#: A larger latency is refused as implausible.
+#: The largest accepted latency; larger ones are mistakes.
 _MOST_LATENCY = 100_000
 _MOST_BYTES = 4 << 20
 
@@ -52,7 +52,7 @@ _MOST_BYTES = 4 << 20
 class Side:
     """Inputs or outputs. ``port``: one packed port, or with ``{}`` one per element; ``ports``: one name per element.
 
-    ``types``: one for all elements or one each; None if the file does not say.
+    ``types``: one for all elements, or one for each; None if the file states none.
     """
 
     port: str
@@ -60,7 +60,7 @@ class Side:
     types: tuple[FixedType, ...] | None = None
 
     def names(self, count: int) -> list[str] | None:
-        """Return the port of every one of ``count`` elements; None if all are packed in one."""
+        """Return the port of each of ``count`` elements; None if all are packed in one port."""
         if self.ports is not None:
             return list(self.ports)
         return [self.port.replace("{}", str(j)) for j in range(count)] if "{}" in self.port else None
@@ -68,7 +68,7 @@ class Side:
 
 @dataclass(frozen=True)
 class PortsFile:
-    """The content of a ports file; without a file, the defaults. ``where``: its name in messages."""
+    """The content of a ports file, with defaults for a missing file. ``where``: its name in messages."""
 
     inputs: Side = Side(MODEL_INP)
     outputs: Side = Side(MODEL_OUT)
@@ -78,7 +78,7 @@ class PortsFile:
 
 
 def read_ports_file(path: str | Path) -> PortsFile:
-    """Return the ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
+    """Return the content of the ports file ``path``. Raises ``InputError`` that names the unusable table and key."""
     path = Path(path)
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "ports file"))
@@ -88,12 +88,12 @@ def read_ports_file(path: str | Path) -> PortsFile:
 
 
 def ports_from_tree(tree: Mapping[str, Any]) -> PortsFile:
-    """Read a ports file whose tables and keys are ``tree``. Raises ``InputError`` as ``read_ports_file``."""
+    """Return the content of a ports file with the tables of ``tree``. Raises ``InputError`` if they are invalid."""
     return _Reader("ports").file(tree)
 
 
 def latency_of(value: object) -> int | None:
-    """Parse a latency: a number of edges, or ``auto``, which is None. Raises ``ValueError``."""
+    """Return a latency, in clock edges; None for ``auto``. Raises ``ValueError`` if ``value`` is neither."""
     if value == "auto":
         return None
     text = str(value)

@@ -1,7 +1,7 @@
-"""A project folder of da4ml or alkaid: which model and which RTL are in it, and what it says of the RTL.
+"""Read a project folder of da4ml or alkaid: find its model and its RTL, and the facts that it states about the RTL.
 
-Nothing in it is believed. That the RTL computes the model, and its latency, is what a run shows or refutes; here the
-files are found, and folders that contradict themselves are refused. Four generations of folders are known:
+These facts are not trusted: a run shows or refutes that the RTL computes the model, with that latency. This module only
+finds the files, and refuses folders that contradict themselves. Four generations of folders are supported:
 
     da4ml 0.4                model.json, the RTL beside it, misc.json
     da4ml 0.5 and 0.6        model/comb.json, pipelines also model/pipeline.json; src, metadata.json
@@ -30,19 +30,19 @@ _MOST_METADATA, _MOST_SOURCE = 16 << 20, 1 << 30
 _MOST_FILES = 100_000
 _MOST_STAGES = 100_000
 
-#: By the flavor that metadata names: the language in words, and the suffix of its files.
+#: For each flavor in the metadata: the name of the language, and the suffix of its files.
 _LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
 _CLOCK = "clk"
-#: Files that other folders have instead of a model: those of ``approx apply``, and of ``kernel build``.
+#: Programs and machines in folders of our own commands ``approx apply`` and ``kernel build``, for a hint.
 _OURS = ("program.bin", "machine.fsm.json")
 _GIVE_FILES = ": give the files with {rtl}"
 
-#: The edges of a pipeline after its first register, in the testbench in C++ that da4ml writes.
+#: The number of clock edges of a pipeline after its first register, in the C++ testbench that da4ml writes.
 _BINDER = re.compile(rb"\blatency\s*=\s*(\d{1,6})\s*;")
 
 
 class _Generation(NamedTuple):
-    """The tools that write one kind of folder. ``models``: of programs, ``others``: of machines and pipelines."""
+    """A kind of folder, with the tools that write it. ``models``: files of programs; ``others``: other models."""
 
     writer: str
     dialect: str
@@ -63,11 +63,11 @@ _ALKAID = _Generation(
 
 @dataclass(frozen=True)
 class ProjectFolder:
-    """The content of ``folder``. ``dialect``: DAIS or ALIR, as in the model.
+    """The content of ``folder``. ``dialect``: that of the model, DAIS or ALIR.
 
-    ``model``: the program; None if there is none, and then ``without_model`` gives the reason, in the form of
-    ``DaisError.of``. ``sources``: files that the top needs, ``data``: memory files. ``latency``: in clock edges from an
-    input to its output, as stated in the folder.
+    ``model``: the file of the program. If it is None, ``without_model`` gives the reason, in the form of
+    ``DaisError.of``. ``sources``: the RTL files that the top needs; ``data``: memory files. ``latency``: clock edges
+    from an input to its output, as the folder states it; None if it does not, or if it is not needed.
     """
 
     folder: Path
@@ -83,7 +83,7 @@ class ProjectFolder:
     latency: int | None
 
     def require_model(self) -> Path:
-        """Return the path of the model. Raises ``InputError`` if the folder has none that is a program."""
+        """Return the path of the model. Raises ``InputError`` if the folder has no model of a program."""
         if self.model is None:
             raise InputError.of("{folder!r}: " + self.without_model, folder=str(self.folder))
         return self.model
@@ -92,10 +92,11 @@ class ProjectFolder:
 def read_project(
     folder: Path, *, top: str | None = None, clock: str | None = None, timed: bool = False
 ) -> ProjectFolder:
-    """Return the content of ``folder``. ``top``, ``clock``: override those found; ``timed``: a latency is given.
+    """Return the content of ``folder``.
 
-    Raises ``InputError`` if it is not a project folder, if files are missing or lead out of it, or if it contradicts
-    itself; what is ambiguous names the option that decides it.
+    ``top``, ``clock``: override those that are found. ``timed``: the user gives a latency, so that it is not read.
+    Raises ``InputError`` if it is not a project folder, if files are missing or are links out of it, or if it
+    contradicts itself. If something is ambiguous, the message names the option that decides it.
     """
     return _Reader(folder).project(top, clock, timed)
 
@@ -148,7 +149,7 @@ class _Reader:
         )
 
     def _generation(self) -> _Generation:
-        """Return the tool that wrote the folder, by the models in it."""
+        """Return the kind of the folder, by the models in it."""
         there = {
             one: [name for name in (*one.models, *one.others) if self._exists(name)]
             for one in (_DA4ML_04, _DA4ML, _ALKAID)
@@ -171,7 +172,7 @@ class _Reader:
         return found[0]
 
     def _programs(self) -> str:
-        """Files in it that may be what is meant, in words."""
+        """Return a hint that names a program or machine in the folder; empty if there is none."""
         mine = [name for name in _OURS if self._exists(name)]
         return f", such as {self._folder / mine[0]}" if mine else ""
 
@@ -181,7 +182,7 @@ class _Reader:
         return "alkaid 0.8" if model is None or self._exists("model/fsm.json.gz") else "alkaid 0.7"
 
     def _model(self, generation: _Generation) -> tuple[Path | None, str]:
-        """Return the path of the program; or None, and the reason."""
+        """Return the path of the program and an empty text, or None and the reason why there is none."""
         for name in generation.models:
             if self._exists(name):
                 return self._file(name, "model"), ""
@@ -208,7 +209,7 @@ class _Reader:
         return tree
 
     def _flavor(self, generation: _Generation, metadata: dict[str, Any]) -> str:
-        """Return ``verilog`` or ``vhdl``: what metadata says, and else what the files are."""
+        """Return ``verilog`` or ``vhdl``, from the metadata, or otherwise by the suffixes of the files."""
         flavor = metadata.get("flavor")
         if isinstance(flavor, str) and flavor in ("vitis", "hlslib", "oneapi"):
             self._refuse(
@@ -237,7 +238,7 @@ class _Reader:
         return [path for folder in generation.sources for path in self._files(folder, suffix)]
 
     def _top(self, metadata: dict[str, Any], files: Sequence[Path], suffix: str) -> str:
-        """Return the top module: what metadata says, and else what has a wrapper beside it."""
+        """Return the top module, from the metadata, or otherwise the one that has a wrapper beside it."""
         said = metadata.get("top_module")
         if said is not None and (not isinstance(said, str) or not said.isidentifier()):
             self._refuse(f"metadata.json says top_module {str(said)[:60]!r}, must be a name", ": give it with {top}")
@@ -259,7 +260,7 @@ class _Reader:
         return tuple(self._files("src/memfiles", ""))
 
     def _latency(self, generation: _Generation, metadata: dict[str, Any], top: str, clock: str | None) -> int | None:
-        """Return the clock edges from an input to its output, as the folder says."""
+        """Return the clock edges from an input to its output, as the folder states; None without a clock."""
         stages = metadata.get("latency")
         if stages is None:
             if clock is not None:
@@ -280,7 +281,7 @@ class _Reader:
         return stages * self._layers(generation, top, stages) + 1  # registers before the first stage, and after each
 
     def _layers(self, generation: _Generation, top: str, stages: int) -> int:
-        """Return how many registers follow each stage: da4ml's ``register_layers``, of which its testbench knows."""
+        """Return the number of registers after each stage, da4ml's ``register_layers``, from its C++ testbench."""
         folder = "" if generation is _DA4ML_04 else "sim/"
         name = f"{folder}{top}_wrapper_binder.cc"
         if not self._exists(name):
@@ -300,7 +301,7 @@ class _Reader:
         return path.exists() or path.is_symlink()
 
     def _file(self, name: str, what: str) -> Path:
-        """Return the path of a file that must be in the folder, and not elsewhere."""
+        """Return the path of file ``name``. Raises ``InputError`` if it is a link out of the folder."""
         path = self._folder / name
         try:
             inside = path.resolve(strict=True).is_relative_to(self._root)
@@ -312,7 +313,7 @@ class _Reader:
         return path
 
     def _files(self, folder: str, suffix: str) -> list[Path]:
-        """Return the files of a folder in the folder whose names end in ``suffix``, in order."""
+        """Return the files of the subfolder ``folder`` with the suffix ``suffix``, sorted; all files if it is empty."""
         place = self._folder / folder
         if not place.is_dir():
             return []
@@ -326,7 +327,7 @@ class _Reader:
         return [self._file(f"{prefix}{name}", "file") for name in names]
 
     def _refuse(self, problem: str, advice: str = "") -> NoReturn:
-        """Raise ``InputError``. ``advice`` may name arguments, as ``DaisError.of`` has them."""
+        """Raise ``InputError``. ``advice``: may contain names of arguments, in the form of ``DaisError.of``."""
         joint = " " if problem.startswith(("is ", "holds ", "may ")) else ": "
         text = "{folder!r}{joint}{problem}" + advice
         raise InputError.of(text, folder=str(self._folder), joint=joint, problem=problem)

@@ -1,7 +1,7 @@
-"""Verilog files as simulators read them: one compilation unit, in the order in which they are given.
+"""Read Verilog files as simulators do: as one compilation unit, in the given order.
 
-So a macro, a directive or a declaration in one file holds in those after it. An included file is looked for beside the
-file that includes it, and beside every source, which is where the simulators are told to look.
+A macro, a directive or a declaration in one file is also valid in the files after it. An included file is searched for
+beside the file that includes it, and beside every source, as in the simulators.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from dais_verif.files import require_plain
 
 __all__ = ["included", "included_by", "read_files"]
 
-#: A text of a million ops has a tenth of it.
+#: The largest size of an RTL file; a million ops take a tenth of it.
 _MOST_BYTES = 2 << 30
 
-#: Macros that the reader would define and no simulator does; they must be unset here, too.
+#: Macros that slang defines, but no simulator: they must not be defined here, either.
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
 
 
 def read_files(sources: Sequence[Path], manager: Any) -> Any:
-    """Return the syntax tree of ``sources`` together. ``manager``: a new source manager, which keeps their text.
+    """Return the syntax tree of all ``sources``. ``manager``: a new source manager, which owns their text.
 
-    Raises ``OSError`` if a file cannot be read, ``InputError`` if a file that is included is not the same for every
-    reader.
+    Raises ``OSError`` if a file cannot be read, and ``InputError`` if tools may read different included files.
     """
     import pyslang
     from pyslang import parsing, syntax
@@ -61,7 +60,7 @@ def _is_text(path: str) -> bool:
 
 
 def included(tree: Any, manager: Any) -> tuple[Path, ...]:
-    """Return the files that ``tree`` includes, however that is written: a macro may make the directive."""
+    """Return the files that ``tree`` includes, also by directives that come from macros."""
     return tuple(dict.fromkeys(found for _, _, found in _included(tree, manager)))
 
 
@@ -74,9 +73,9 @@ def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def _included(tree: Any, manager: Any) -> Iterator[tuple[str, Path, Path]]:
-    """Yield what each inclusion names, the file in which it stands, and the file that was read."""
+    """Yield for each include directive its file name, the file that contains it, and the file that was read."""
     for directive in tree.getIncludeDirectives():
         place = manager.getFullyOriginalLoc(directive.syntax.sourceRange.start)
         found = Path(manager.getFullPath(directive.buffer.id))
-        if found.is_file():  # what cannot be opened is an error of the tree
+        if found.is_file():  # a file that cannot be opened is an error in the tree
             yield str(directive.path), Path(manager.getFullPath(place.buffer)), found

@@ -1,7 +1,7 @@
-"""The ports of a VHDL entity, as far as its text tells: vectors of bits whose bounds are numbers or use generics.
+"""Find the ports of a VHDL entity in its text: vectors of bits whose bounds are numbers, or expressions of generics.
 
-Open questions are left to GHDL, which answers them when the design runs. Its synthesis is not used: it refuses
-architectures that simulate, and loses types and ports without bits (docs/dependencies.md).
+If the text is not sufficient, GHDL determines the ports when the design runs. Its synthesis is not used here, because
+it refuses architectures that can be simulated, and loses types and ports without bits (docs/dependencies.md).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OPERATIONS = {
 
 
 def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
-    """Return the ports of entity ``top`` in ``sources``, by names in lower case; None if they cannot be told."""
+    """Return the ports of entity ``top`` in ``sources``, with names in lower case; None if they are not known."""
     entity = _entity(sources, top)
     if entity is None:
         return None
@@ -56,13 +56,13 @@ def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def vhdl_types_in(sources: Sequence[Path], top: str) -> dict[str, str]:
-    """Return the types of the ports of entity ``top``, without bounds, by names in lower case."""
+    """Return the types of the ports of entity ``top``, without bounds, by port names in lower case."""
     declared = _declarations(_entity(sources, top) or "", "port")
     return {name: what.partition(":=")[0].partition("(")[0].strip() for names, _, what in declared for name in names}
 
 
 def _entity(sources: Sequence[Path], top: str) -> str | None:
-    """Return the text of the declaration of entity ``top``, in lower case."""
+    """Return the text of the declaration of entity ``top`` in lower case; None if there is none."""
     entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", _text(sources), re.DOTALL)
     return entity[1] if entity else None
 
@@ -72,7 +72,7 @@ def _text(sources: Sequence[Path]) -> str:
 
 
 def vhdl_roots_in(sources: Sequence[Path]) -> list[str]:
-    """Return the entities that no other one in ``sources`` is seen to use, as a component or not; in lower case."""
+    """Return the entities in ``sources`` that no instance in them uses, directly or as a component; in lower case."""
     text = _text(sources)
     used = set(
         re.findall(
@@ -83,7 +83,7 @@ def vhdl_roots_in(sources: Sequence[Path]) -> list[str]:
 
 
 def in_lower_case(said: PortsFile) -> PortsFile:
-    """Return the same with all names as VHDL means them, which knows no upper case."""
+    """Return ``said`` with all names in lower case, since VHDL is not case-sensitive."""
 
     def side(given: Side) -> Side:
         return replace(given, port=given.port.lower(), ports=given.ports and tuple(map(str.lower, given.ports)))
@@ -97,7 +97,7 @@ def in_lower_case(said: PortsFile) -> PortsFile:
 
 
 def _declarations(body: str, clause: str) -> Iterator[tuple[list[str], str, str]]:
-    """Names, direction and the rest of each declaration in the ``port`` or ``generic`` clause of an entity."""
+    """Yield names, direction and the rest of each declaration in the ``port`` or ``generic`` clause of an entity."""
     found = re.search(rf"\b{clause}\s*\(", body)
     if found is None:
         return
@@ -126,7 +126,7 @@ def _width(kind: str, generics: Mapping[str, int | None]) -> int | None:
 
 
 def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
-    """Return the value of an expression of integers and generics; None if it has anything else."""
+    """Return the value of an expression of integers and generics; None if it contains anything else."""
 
     def value(node: ast.expr) -> int:
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -142,7 +142,7 @@ def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
         raise ValueError
 
     try:
-        # Divisions of VHDL cut towards 0, ours down: the same where nothing is negative.
+        # VHDL rounds divisions towards 0, and Python down: both are equal for numbers that are not negative.
         return value(ast.parse(text.strip().replace("/", "//"), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError):
         return None
