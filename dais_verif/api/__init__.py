@@ -1,6 +1,6 @@
-"""The functions of ``import dais_verif``: each makes a request of its arguments, and returns the record of a flow.
+"""The functions of ``import dais_verif``: each turns its arguments into a request, and returns the record of a flow.
 
-They print nothing; a ``Progress`` receives their progress. A wrong design is a verdict of the record; unusable
+They print nothing; progress goes to a ``Progress`` object. A wrong design gives a verdict in the record; unusable
 arguments raise a ``DaisError``.
 """
 

@@ -1,4 +1,4 @@
-"""Approximation: files of configurations, shown and converted; applied to networks, and measured."""
+"""Approximation: show, convert, apply, measure and tune files of configurations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def show_configurations(
 ) -> ConfigurationsRecord:
     """Describe the approximation configurations in a file: the gain and cost of each, and the knob of each node.
 
-    ``config``: only the one with this name. ``pareto``: only those on the curve that HPVM's runtime keeps.
-    ``strict``: also refuse questionable entries that have only one meaning. ``knobs``: a file with a table of knobs,
+    ``config``: only the configuration with this name. ``pareto``: only those on the curve that HPVM's runtime keeps.
+    ``strict``: also refuse questionable entries whose meaning is still clear. ``knobs``: a file with a table of knobs,
     instead of the built-in one. Raises ``InputError`` with line and token if the file cannot be read.
     """
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
@@ -63,10 +63,10 @@ def convert_configurations(
     knobs: _Path | None = None,
     progress: Progress | None = None,
 ) -> ConfigurationsRecord:
-    """Write approximation configurations into the file ``output``, in the form of HPVM's tuner.
+    """Write approximation configurations to the file ``output``, in the form of HPVM's tuner.
 
-    Text in that form is written byte for byte, and numbers keep their digits. ``strict``, ``knobs`` and errors are
-    those of ``show_configurations``.
+    Text in this form is written byte for byte, and numbers keep their digits. ``strict``, ``knobs`` and errors are the
+    same as in ``show_configurations``.
     """
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.convert import convert_configurations as flow
@@ -97,11 +97,11 @@ def apply_configuration(
 ) -> AppliedRecord:
     """Apply configuration ``config`` to the network in an ONNX file, and write a program into the folder ``output``.
 
-    ``form``: or ``memory``, a machine with memories, with ``parallel`` members of each stage side by side at most, and
-    fused nodes ``at_once``, by number, in one member each; ``select``: instead of ``config``, the names, separated by
-    commas, of the configurations of a machine with an input that selects one. ``grid``: fractional bits of weights that
-    a knob multiplies by 4/3. Raises ``ConfigurationError`` with the line if a configuration is for another network,
-    ``NetworkError`` if a knob cannot be applied, with node and reason.
+    ``form``: ``unrolled``, or a machine, ``memory`` or ``stream``; ``parallel``: the maximum number of parallel members
+    per stage of the form ``memory``; ``at_once``: the numbers of fused nodes that one member computes. ``select``:
+    instead of ``config``, names of configurations, separated by commas, for a machine with an input that selects one of
+    them. ``grid``: fractional bits of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the
+    line if a configuration is for another network, ``NetworkError`` with node and reason if a knob cannot be applied.
     """
     from dais_verif.flows.approximation.apply import ApplyRequest
     from dais_verif.flows.approximation.apply import apply_configuration as flow
@@ -139,14 +139,14 @@ def measure_configurations(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> MeasuredRecord:
-    """Measure every configuration of a file on the samples of an ``.npz`` file, by the golden model.
+    """Measure every configuration of a file on the samples of an ``.npz`` file, with the golden model.
 
-    ``data``: one array per input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
-    inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that make
-    a large difference, and let the solver lower the bounds, ``timeout`` seconds for each output. ``target``: also
-    synthesize each, ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells: unrolled, or in ``form`` memory
-    as a machine, with ``parallel`` members of each stage side by side at most. ``output``: a folder for the file of
-    configurations with columns that were measured, and of those on each curve of loss against a gain.
+    ``data``: one array per input, and one of labels. ``budget``: the largest loss that is allowed, in percent; the
+    verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that cause a large
+    difference, and let the solver tighten the bounds, for ``timeout`` seconds per output. ``target``: also synthesize
+    each configuration for ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells; ``form``: of the design,
+    ``unrolled`` or ``memory``; ``parallel``: the maximum number of parallel members per stage. ``output``: a folder for
+    files of configurations with measured columns: of all, and of those on each curve of loss against a gain.
     """
     from dais_verif.flows.approximation.measure import MeasureRequest
     from dais_verif.flows.approximation.measure import measure_configurations as flow
@@ -186,13 +186,13 @@ def tune_configurations(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> TunedRecord:
-    """Search configurations of the network in an ONNX file, and write those that are worth having to ``output``.
+    """Search configurations of the network in an ONNX file, and write the best ones to ``output``.
 
-    ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: configurations that
-    are measured, at most; what was measured is kept beside ``output``, and ``resume`` goes on from there. ``half``:
-    layers may compute in half precision, too. ``cluster``: measure on workers of Dask, as ``regress`` names them.
-    ``random``: draw ``tries`` configurations at random instead of searching, to compare with. The
-    same ``seed`` gives the same result, with a cluster or without.
+    ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: the maximum number
+    of configurations that are measured; measurements are kept beside ``output``, and ``resume`` continues from them.
+    ``half``: layers may also compute in half precision. ``cluster``: measure on Dask workers, named as in ``regress``.
+    ``random``: try ``tries`` random configurations instead of searching, for comparison. The same ``seed`` gives the
+    same result, with or without a cluster.
     """
     from dais_verif.flows.approximation.tune import TuneRequest
     from dais_verif.flows.approximation.tune import tune_configurations as flow

@@ -1,4 +1,4 @@
-"""The functions of ``import dais_verif`` that run verbs as processes, many at a time: regressions and sign-offs."""
+"""The functions of ``import dais_verif`` that run many processes in parallel: regressions and sign-offs."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def regress(
     output: _Path = "dais-verif-regress",
     progress: Progress | None = None,
 ) -> RegressionRecord:
-    """Simulate many programs, variants, simulators and seeds, each job in a process of its own.
+    """Simulate many programs, variants, simulators and seeds, each job in a separate process.
 
-    ``paths``: programs, folders, globs or TOML manifests. ``simulators``: of ``icarus``, ``verilator``, ``both`` and
-    ``ghdl``, each of which runs every job. ``shard``: ``(2, 5)`` is the second of five shares. ``timeout``:
-    seconds for each attempt. ``output``: the folder that is kept. Other arguments are the options of ``dais-verif
-    regress``. Raises ``InputError`` for unusable arguments, or if another run works in the folder.
+    ``paths``: programs, folders, globs or TOML manifests. ``simulators``: any of ``icarus``, ``verilator``, ``both``
+    and ``ghdl``, each of which runs every job. ``shard``: ``(2, 5)`` is the second of five shares. ``timeout``: seconds
+    per attempt. ``output``: the folder for results. Other arguments are the options of ``dais-verif regress``. Raises
+    ``InputError`` for unusable arguments, or if another run uses the folder.
     """
     from dais_verif.flows.regress import RegressionRequest
     from dais_verif.flows.regress import regress as flow
@@ -98,12 +98,12 @@ def sign_off(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SignOffRecord:
-    """Run all stages of a policy for a program and its RTL, and certify it if all of them pass.
+    """Run all stages of a policy for a program and its RTL, and issue a certificate if all of them pass.
 
-    ``program``: the file to certify. ``policy``: a TOML file; None: the built-in policy. ``rtl``: instead of
-    the RTL in the policy. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function
-    that returns its passphrase, given a prompt. ``output``: the folder that receives certificate, record and evidence;
-    None: ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
+    ``program``: the file to certify. ``policy``: a TOML file; None: the built-in policy. ``rtl``: files that replace
+    the RTL in the policy. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function that returns
+    its passphrase, given a prompt. ``output``: the folder for certificate, record and evidence; None: ``signoff-NAME``.
+    The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
     """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
@@ -144,13 +144,13 @@ def verify_certificate(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CertificateRecord:
-    """Check a certificate, a file or the folder of a sign-off, against the files that it lists.
+    """Check a certificate against the files that it lists; ``certificate`` is its file, or the folder of a sign-off.
 
-    ``program``, ``rtl``: where the files are now, if they were moved. ``allowed_signers``: an allowed signers file, as
-    for ssh-keygen; then a signature is required, valid at ``verify_time`` (with its time zone) or now. ``same_tools``:
-    the tools must be those that it was made with. ``rerun``: sign off again, and compare. ``bitstream``: what is to be
-    loaded into a device; it must configure what the certified one does. The verdict is PASS or NOT_SIGNED_OFF, with
-    ``findings``. Raises ``InputError`` if there is no certificate.
+    ``program``, ``rtl``: the files, if they were moved. ``allowed_signers``: an allowed signers file, as for
+    ssh-keygen; it requires a signature that is valid at ``verify_time`` (with its time zone), or now. ``same_tools``:
+    the tools must be those of the sign-off. ``rerun``: sign off again, and compare. ``bitstream``: the bitstream that
+    will be loaded into a device; its configuration must equal that of the certified one. The verdict is PASS or
+    NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no certificate.
     """
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.flows.verify_certificate import verify_certificate as flow

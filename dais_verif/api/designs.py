@@ -1,4 +1,4 @@
-"""RTL compared with a program: simulated, proved, run on a board."""
+"""Compare RTL with a program: simulate it, prove it, run it on a board."""
 
 from __future__ import annotations
 
@@ -71,12 +71,11 @@ def simulate(
 ) -> SimulationRecord:
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
-    ``rtl``: the files of the design; without them RTL is emitted, as a pipeline with ``stages`` or
-    ``max_depth``. ``bitstream``: an iCE40 bitstream to simulate, with ``pins``, a file of lines ``set_io
-    PORT PIN``, and ``device``, ``ice40-hx8k-ct256`` for example; ``hints``, ``placed.json`` of ``build``, names its
-    registers and is not trusted. ``simulators``: one or both of ``icarus`` and ``verilator``, or
-    ``ghdl`` for VHDL; None: those that fit the RTL. Other arguments are the options of ``dais-verif
-    sim``. Tool failures are verdicts of the record.
+    ``rtl``: the files of the design; None: RTL is emitted, as a pipeline if ``stages`` or ``max_depth`` is given.
+    ``bitstream``: an iCE40 bitstream to simulate, with ``pins``, a file of lines ``set_io PORT PIN``, and ``device``,
+    such as ``ice40-hx8k-ct256``; ``hints``: ``placed.json`` of ``build``, which names its registers and is not trusted.
+    ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: those that fit the RTL.
+    Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
     from dais_verif.flows.simulate import simulate as flow
@@ -159,16 +158,16 @@ def prove(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> ProofRecord:
-    """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
+    """Prove for all inputs that RTL computes a program, or find an input vector for which it does not.
 
-    ``rtl``: the files of the design; without them RTL is emitted, as a pipeline with ``stages`` or
-    ``max_depth``. ``bitstream``, ``pins``, ``device``, ``hints``: as of ``simulate``. ``front_end``: ``slang``,
-    ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: one or both of
-    ``icarus`` and ``verilator``, which replay a counterexample; None: the first that builds the RTL. ``period``:
-    of the clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: also simulate user RTL before it
-    passes. Other arguments are the options of ``dais-verif prove``. The verdict is UNKNOWN if it is neither
-    proved nor refuted. Concurrent proofs of one process run one after the other. Raises ``InputError``
-    for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
+    ``rtl``: the files of the design; None: RTL is emitted, as a pipeline if ``stages`` or ``max_depth`` is given.
+    ``bitstream``, ``pins``, ``device``, ``hints``: as in ``simulate``. ``front_end``: ``slang``, ``yosys``, ``both`` or
+    ``available``. ``timeout``: seconds per obligation. ``simulators``: one or both of ``icarus`` and ``verilator``,
+    which replay a counterexample; None: the first that builds the RTL. ``period``: the clock period of a bitstream
+    behind a link, in ns; None: that of 12 MHz. ``confirm``: also simulate user RTL before it passes. Other arguments
+    are the options of ``dais-verif prove``. The verdict is UNKNOWN if equality is neither proved nor refuted.
+    Concurrent proofs in one process run one after the other. Raises ``InputError`` for RTL that cannot be read,
+    ``ToolError`` if a package or tool is missing.
     """
     from dais_verif.flows.prove import ProveRequest
     from dais_verif.flows.prove import prove as flow
@@ -227,11 +226,11 @@ def run_on_board(
 ) -> SimulationRecord:
     """Run vectors on a board, or on a simulated one, and compare every output bit with the golden model.
 
-    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``,
-    ``sim://bitstream?file=model.bin&pins=pins.pcf``.
-    ``timeout``: seconds without any answer after which the run is aborted. ``resume``: continue the interrupted run in
-    ``output``. ``blame``: the folder of the build on the board; after a mismatch, bitstreams with taps find
-    out which op is wrong. ``load``: the command that loads one, such as ``iceprog {bitstream}``.
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart``, ``sim://fifo`` or
+    ``sim://bitstream?file=model.bin&pins=pins.pcf``, for example. ``timeout``: seconds without an answer after which
+    the run is aborted. ``resume``: continue the interrupted run in ``output``. ``blame``: the folder of the build that
+    runs on the board; after a mismatch, bitstreams with taps determine which op is wrong. ``load``: the command that
+    loads a bitstream, such as ``iceprog {bitstream}``.
     """
     from dais_verif.flows.boards.run_on_board import BoardRequest
     from dais_verif.flows.boards.run_on_board import run_on_board as flow
@@ -268,7 +267,7 @@ def design_request(
     target: str | None,
     bits: tuple[_Path | None, _Path | None, str | None, _Path | None],
 ) -> DesignRequest:
-    """Return which design is meant. ``pins``: as ``Pins`` has them. ``bits``: a bitstream, its pins, device, hints."""
+    """Return the request for a design. ``pins``: as in ``Pins``. ``bits``: a bitstream, its pins, device and hints."""
     from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, with_bitstream
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper
@@ -306,7 +305,7 @@ def design_request(
 
 
 def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:
-    """Return the parameters of a module as a request has them."""
+    """Return the parameters of a module in the form of a request."""
     from dais_verif.flows.designs import parse_parameter
 
     if values is None:
@@ -325,7 +324,7 @@ def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str]
 
 
 def _simulator(names: Sequence[str] | str | None) -> str | None:
-    """Return the names as one choice of ``dais-verif sim --sim``."""
+    """Return the value of ``dais-verif sim --sim`` for these names."""
     if names is None or (isinstance(names, str) and names == "both"):
         return names
     listed = texts_from("simulators", names)

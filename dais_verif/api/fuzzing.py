@@ -1,4 +1,4 @@
-"""Search for defects: random cases through everything that must agree, and reduction of failing cases."""
+"""Search for defects: run random cases on all implementations that must agree, and reduce failing cases."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def fuzz(
     output: _Path = "crashers",
     progress: Progress | None = None,
 ) -> FuzzRecord:
-    """Run random programs through everything that must agree, and keep a small case per cause in the folder ``output``.
+    """Run random cases on all implementations that must agree, and keep a small case per cause in folder ``output``.
 
-    ``kind``: ``program``, ``machine``, or ``kernel``, hardware of random requests for the shipped kernels.
-    ``time``: seconds; ``count``: cases; neither: a minute. Case n of ``seed`` does not depend on other arguments.
-    ``pairs``: only these. ``against``: an interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``,
-    or ``da4ml`` or ``alkaid``; ``rtl_from``: a generator of Verilog with the module ``top``, as a command with
-    ``{program}`` and ``{folder}``; ``form``: of programs for either; ``timeout``: seconds for each run of it.
-    ``replay``: judge the kept cases in that folder again. ``resume``: continue after the last case of the run in
-    ``output``. ``jobs``: processes. ``cluster``: judge on workers of Dask, as ``regress`` names them.
-    The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
+    ``kind``: ``program``, ``machine``, or ``kernel``: hardware of random requests for the shipped kernels. ``time``:
+    seconds; ``count``: number of cases; without both, one minute. Case n of ``seed`` does not depend on other
+    arguments. ``pairs``: run only these pairs. ``against``: an interpreter, as a command with ``{program}``,
+    ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: a generator of Verilog with module
+    ``top``, as a command with ``{program}`` and ``{folder}``; ``form``: the format of programs for both; ``timeout``:
+    seconds per run of them. ``replay``: run the kept cases in this folder again. ``resume``: continue after the last
+    case of the run in ``output``. ``jobs``: number of processes. ``cluster``: run on Dask workers, named as in
+    ``regress``. The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
     """
     from dais_verif.flows.fuzzing.fuzz import fuzz as flow
     from dais_verif.flows.fuzzing.requests import FuzzRequest
@@ -99,13 +99,13 @@ def shrink(
     timeout: float = 20.0,
     progress: Progress | None = None,
 ) -> ShrinkRecord:
-    """Reduce a failing case as far as possible, and keep it in the folder ``output``.
+    """Reduce a failing case as far as possible, and write it to the folder ``output``.
 
-    ``command``: a command that ends with a non-zero exit code, with ``{program}`` and optionally ``{inputs}`` and
-    ``{rtl}`` for the files of a case. Without it: engines, forms or a proof of dais-verif that disagree, or a broken
-    promise; with ``rtl``, Verilog that fails in simulation, which is reduced too. ``inputs``:
-    files of vectors, before ``vectors`` generated ones. ``time``: seconds in all; ``timeout``: for each run of the
-    command. The verdict is PASS, or NOT_RUN if nothing fails.
+    ``command``: a command that fails with a non-zero exit code, with ``{program}`` and optionally ``{inputs}`` and
+    ``{rtl}`` for the files of a case. Without a command, a failure is a disagreement of dais-verif's engines, forms or
+    proof, or a broken promise; with ``rtl``, it is Verilog that fails in simulation, and the Verilog is reduced too.
+    ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``time``: seconds in total; ``timeout``:
+    seconds per run of the command. The verdict is PASS, or NOT_RUN if nothing fails.
     """
     from dais_verif.flows.fuzzing.shrink import ShrinkRequest
     from dais_verif.flows.fuzzing.shrink import shrink as flow

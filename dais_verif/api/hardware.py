@@ -1,4 +1,4 @@
-"""RTL and netlists made of programs."""
+"""Emit, synthesize and build programs as RTL, netlists and bitstreams."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def emit(
     at_once: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> EmissionRecord:
-    """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
+    """Write a program as one synthesizable Verilog-2005 module, whose text is ``verilog`` of the record.
 
-    ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
-    ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for
-    ``axis``; ``cycles``: of a machine in a vector of ``uart``, ``spi`` or ``fifo`` (32).
-    ``form``: of a network, or ``memory``, a machine with memories in a folder, with ``parallel`` members of each stage
-    side by side, at most, and fused nodes ``at_once``, by number, in one member each. ``output``: the file, or with
-    ``wrap`` or ``form`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be made, or a path that
-    cannot be written.
+    ``stages`` or ``max_depth``: emit a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``:
+    ``axis``, ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a
+    machine for ``axis``; ``cycles``: the machine cycles per vector of ``uart``, ``spi`` or ``fifo`` (default 32).
+    ``form``: of a network: ``unrolled``, or ``memory`` or ``stream``, a machine in a folder; ``parallel``: the maximum
+    number of its parallel members per stage; ``at_once``: the numbers of fused nodes that one member computes.
+    ``output``: the file to write, or the folder with ``wrap`` or ``form``. Raises ``InputError`` for a pipeline that is
+    not possible, or a path that cannot be written.
     """
     from dais_verif.flows.emit import EmitRequest, WrapRequest
     from dais_verif.flows.emit import emit as flow
@@ -105,12 +105,12 @@ def synthesize(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SynthesisRecord:
-    """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
+    """Synthesize RTL of a program with Yosys, and count LUTs, flip-flops, carries, DSPs, block RAMs and logic depth.
 
-    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; without them RTL is
-    emitted. ``pnr``: also place and route, to find the maximum clock in MHz (``pnr.fmax`` of the record). ``timeout``:
-    seconds for each tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which
-    ``simulate(netlist=...)`` verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; None: RTL is emitted.
+    ``pnr``: also place and route, to find the maximum clock frequency in MHz (``pnr.fmax`` of the record). ``timeout``:
+    seconds per tool; ``memory``: megabytes per process. ``output``: a folder for the netlist, which
+    ``simulate(netlist=...)`` verifies. Raises ``ToolError`` if Yosys is missing, fails or exceeds a limit.
     """
     from dais_verif.flows.synthesize import SynthesisRequest
     from dais_verif.flows.synthesize import synthesize as flow
@@ -159,16 +159,16 @@ def build_bitstream(
 ) -> BuildRecord:
     """Build the bitstream of a program or a machine with Yosys, nextpnr and icepack, in the folder ``output``.
 
-    ``device``: such as ``ice40-hx8k-ct256``. ``stages``, ``max_depth``: as a pipeline. ``wrap``: ``none``, or the link
-    that the core is behind, ``uart``, ``spi`` or ``fifo``; None: ``none`` if pins are enough, else ``uart``.
-    ``cycles``: of a machine behind a link, in a vector (32). ``pins``: a file with a ``set_io NAME PIN`` for each bit
-    of each port; None: chosen. ``clock``: MHz that timing must allow (12 if there is a clock). ``seed``: of the
-    placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs of bitstreams do
-    not support; None: only for machines, and behind a link. ``dsp``: products may become DSPs, on a UP5K. ``timeout``:
-    seconds for each tool; ``memory``: megabytes for each process.
+    ``device``: such as ``ice40-hx8k-ct256``. ``stages``, ``max_depth``: build a pipeline. ``wrap``: ``none``, or the
+    link to the core, ``uart``, ``spi`` or ``fifo``; None: ``none`` if there are enough pins, else ``uart``. ``cycles``:
+    the machine cycles per vector behind a link (default 32). ``pins``: a file with one ``set_io NAME PIN`` per bit of
+    each port; None: pins are chosen. ``clock``: the required clock frequency in MHz (default 12 if there is a clock).
+    ``seed``: of the placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs
+    of bitstreams do not support; None: only for machines, and behind a link. ``dsp``: products may become DSPs, on a
+    UP5K. ``timeout``: seconds per tool; ``memory``: megabytes per process.
 
-    Raises ``InputError`` if the design does not fit or is too slow, with the numbers; ``ToolError`` if a tool is
-    missing, fails or meets a limit.
+    Raises ``InputError`` with the numbers if the design does not fit or is too slow, ``ToolError`` if a tool is
+    missing, fails or exceeds a limit.
     """
     from dais_verif.flows.bitstream.build import BuildRequest
     from dais_verif.flows.bitstream.build import build as flow

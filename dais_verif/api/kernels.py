@@ -21,9 +21,9 @@ _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 @name_missing_packages
 def list_kernels(libraries: _Paths | None = None) -> KernelListing:
-    """Return the kernels of all libraries: those of installed packages, including dais-verif, and of Python files.
+    """Return the kernels of all libraries: of installed packages, including dais-verif, and of Python files.
 
-    ``libraries``: the files. A broken library is left out and reported.
+    ``libraries``: the Python files. A broken library is left out and reported.
     """
     from dais_verif.flows.kernels.libraries import list_kernels as flow
 
@@ -34,7 +34,7 @@ def list_kernels(libraries: _Paths | None = None) -> KernelListing:
 def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progress | None = None) -> KernelInfo:
     """Return the arguments of kernel ``name``, from all libraries that ``list_kernels`` finds.
 
-    Raises ``InputError`` if no library has it, or if several have it: then use ``library/name``.
+    Raises ``InputError`` if no library has the kernel, or if several have it; ``library/name`` selects one of them.
     """
     from dais_verif.flows.kernels.libraries import show_kernel as flow
 
@@ -45,11 +45,11 @@ def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progres
 def draw_kernel(
     path: str | PathLike[str], *, member: Sequence[int] | None = None, libraries: _Paths | None = None
 ) -> KernelPicture:
-    """Return pictures, as data, of what members of an instance read and write, and when.
+    """Return pictures, as data, of the elements that members of an instance read and write, and when.
 
     ``path``: the TOML file of a request or of a user kernel, or a folder of ``build_kernel``. ``member``: the
-    coordinates of the member to show, fastest dimension first; by default the one in the middle. Raises
-    ``InputError`` for a member that does not exist, or another path.
+    coordinates of the member to show, fastest dimension first; None: the one in the middle. Raises ``InputError`` for a
+    member that does not exist, or another path.
     """
     from dais_verif.flows.kernels.libraries import draw_kernel as flow
 
@@ -71,8 +71,8 @@ def build_kernel(
 ) -> KernelBuild:
     """Write an instance of kernel ``name`` as a machine into the folder ``output``, for use by other verbs.
 
-    ``form``: ``memory``, tensors in memories, or ``stream``, one pixel per cycle. ``parallel``: members
-    side by side, of memories. ``printf``: with outputs that show what members print.
+    ``form``: ``memory``, with tensors in memories, or ``stream``, with one pixel per cycle. ``parallel``: the number of
+    parallel members in the form ``memory``. ``printf``: add outputs that show what members print.
 
     ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a user kernel. Raises
     ``InputError`` for a refused request, or a mapping that breaks a law.

@@ -1,4 +1,4 @@
-"""The quality of a verification: mutants of RTL, and the checks that kill them."""
+"""Measure the quality of a verification by mutants of RTL, and the checks that kill them."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def mutate(
 ) -> MutationRecord:
     """Change RTL of a program in ``count`` places, one at a time, and report which changes the verification detects.
 
-    ``judges``: of ``sim``, ``directed``, ``hil``, ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
-    ``verilator`` or ``both``. ``timeout``: CPU seconds for a mutant. ``floor``, ``most_unknown``: percent.
-    ``expected``: a manifest that says which judge must kill which mutants. ``add_vectors``: a file for vectors that
-    kill mutants which survived simulation. The record is also ``mutation.json`` in ``output``. Other arguments are
-    those of ``simulate``.
+    ``judges``: any of ``sim``, ``directed``, ``hil``, ``prove``; None: ``sim`` and ``prove``. ``simulators``:
+    ``icarus``, ``verilator`` or ``both``. ``timeout``: CPU seconds per mutant. ``floor``, ``most_unknown``: in percent.
+    ``expected``: a manifest of the mutants that each judge must kill. ``add_vectors``: a file for vectors that kill
+    mutants which survived simulation. The record is also written to ``mutation.json`` in ``output``. Other arguments
+    are those of ``simulate``.
     """
     from dais_verif.flows.mutation.mutate import mutate as flow
     from dais_verif.flows.mutation.requests import MutationRequest

@@ -18,7 +18,7 @@ _Path = str | PathLike[str]
 def pipeline_request(
     stages: int | None, max_depth: float | None, delay_model: _Path | None, reset: bool, enable: bool, valid: bool
 ) -> PipelineRequest:
-    """Return what is asked of our pipeline. Raises ``RequestError`` for a ``delay_model`` that is not a path."""
+    """Return the request for a pipeline. Raises ``RequestError`` for a ``delay_model`` that is not a path."""
     from dais_verif.flows.pipelines import PipelineRequest
 
     return PipelineRequest(

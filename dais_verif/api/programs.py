@@ -1,4 +1,4 @@
-"""Functions on programs alone: check, convert, explain, compare, cover, rank the effects of wrong bits."""
+"""Functions on programs without RTL: check, convert, compare, explain, cover, and rank effects of wrong bits."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def check(
     timeout: float = 5.0,
     progress: Progress | None = None,
 ) -> CheckRecord:
-    """Check a program: its structure, and whether an op can break its promise not to change a value.
+    """Check a program: its structure, and whether an op can break its promise not to change values.
 
-    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: let the prover decide what intervals leave
-    open, for at most 200 ops unless ``everything``; ``timeout``: seconds for each solver query. Raises ``ProgramError``
-    if there is no valid program.
+    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: let the prover decide ops that intervals
+    leave open, at most 200 of them unless ``everything`` is set; ``timeout``: seconds per solver query. Raises
+    ``ProgramError`` if there is no valid program.
     """
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.check import check as flow
@@ -57,12 +57,12 @@ def convert(
     layout: str | None = None,
     progress: Progress | None = None,
 ) -> ConversionRecord:
-    """Write a program into the file ``output`` in another form; it computes the same for every input.
+    """Write a program to the file ``output`` in another form, with the same results for every input.
 
-    ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``; without it the suffix says:
-    ``.json`` or ``.alir`` ALIR, ``.bin`` a binary, ``.dais`` text, each but text with ``.gz`` behind it if it is to be
-    compressed. ``layout``: of what is read. A machine is written as ``alirfsm``, ``.json``, or as ``mach``, its text,
-    ``.mach``. Raises ``InputError`` with the op if the target cannot express it.
+    ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``. None: by the suffix:
+    ``.json`` or ``.alir`` for ALIR, ``.bin`` for a binary, ``.dais`` for text; all but text are compressed if ``.gz``
+    follows. ``layout``: of the program that is read. A machine is written as ``alirfsm`` (``.json``) or as text,
+    ``mach`` (``.mach``). Raises ``InputError`` with the op if the target cannot express it.
     """
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.convert import convert as flow
@@ -91,9 +91,9 @@ def diff(
 ) -> DiffRecord:
     """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
 
-    ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for a counterexample.
-    ``frame``: a TOML file that says which cycles of the machine ``a`` compute the program ``b``.
-    Raises ``InputError`` if the programs have different numbers of inputs or outputs.
+    ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``output``: a file for a counterexample.
+    ``frame``: a TOML file that states in which cycles the machine ``a`` computes the program ``b``. Raises
+    ``InputError`` if the programs have different numbers of inputs or outputs.
     """
     from dais_verif.flows.diff import DiffRequest
     from dais_verif.flows.diff import diff as flow
@@ -128,11 +128,11 @@ def explain_machine(
     unchecked: bool = False,
     progress: Progress | None = None,
 ) -> CycleRecord:
-    """Return the value of every signal of a machine in one cycle, the registers after its edge, and why.
+    """Return the value of every signal of a machine in one cycle, the registers after its edge, and explanations.
 
-    ``inputs``: files of sequences, ``.npz``; they come before generated ones of ``vectors`` cycles from
-    ``seed``, as in a simulation. ``unchecked``: a broken promise is no verdict of the record. Raises ``InputError`` for
-    a cycle that does not exist, ``RequestError`` for a program.
+    ``inputs``: files of sequences, ``.npz``, which come before sequences of ``vectors`` cycles generated from ``seed``,
+    as in a simulation. ``unchecked``: broken promises do not affect the verdict. Raises ``InputError`` for a cycle that
+    does not exist, ``RequestError`` for a program.
     """
     from dais_verif.flows.golden.explain import ExplanationRequest
     from dais_verif.flows.golden.explain import explain as flow
@@ -171,8 +171,8 @@ def cover(
 ) -> CoverageRecord:
     """Measure functional coverage of a program, and search for vectors that hit open bins.
 
-    ``floor``: lowest accepted percentage of the bins that can be hit; below it the verdict is NOT_SIGNED_OFF.
-    ``timeout``: seconds for the solver, in all. ``output``: a folder for the bins and the directed vectors.
+    ``floor``: the lowest accepted percentage of the bins that can be hit; below it the verdict is NOT_SIGNED_OFF.
+    ``timeout``: seconds for the solver in total. ``output``: a folder for the bins and the directed vectors.
     """
     from dais_verif.flows.cover import CoverageRequest
     from dais_verif.flows.cover import cover as flow
@@ -209,10 +209,10 @@ def rank_sensitivity(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SensitivityRecord:
-    """Flip bits of the values in a program, one at a time, and rank the ops by the effect on the outputs.
+    """Flip bits of the values in a program, one at a time, and rank the ops by their effect on the outputs.
 
-    ``bits``: every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are started.
-    ``output``: a file for all effects, .json or else CSV.
+    ``bits``: flip every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are
+    started. ``output``: a file for all effects: JSON if its suffix is ``.json``, else CSV.
     """
     from dais_verif.flows.rank_sensitivity import SensitivityRequest
     from dais_verif.flows.rank_sensitivity import rank_sensitivity as flow

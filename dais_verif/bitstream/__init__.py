@@ -1,1 +1,1 @@
-"""Bitstreams of iCE40 FPGAs read back: from the file that is loaded into a device to the logic that it makes of it."""
+"""Read back bitstreams of iCE40 FPGAs: from the file that is loaded into a device to the logic that it configures."""

@@ -1,6 +1,6 @@
-"""The description of a device: IceStorm's chip database, which says what every bit of its configuration does.
+"""Read the description of a device: IceStorm's chip database, with the effect of every configuration bit.
 
-It is a text of up to 38 MB. It is cut into blocks, and only those are parsed that concern tiles in which a bit is set.
+The database is a text of up to 38 MB. It is split into blocks, and only blocks of tiles with set bits are parsed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dais_verif.errors import InputError, ToolError
 __all__ = ["Chip", "Pad", "Switch", "read_chip"]
 
 _BIT = re.compile(r"B(\d+)\[(\d+)\]$")
-#: Names by which logic is connected to nets; all others are pieces of wire.
+#: Names of pins that connect logic to nets; all other names are wire segments.
 _PINS = re.compile(
     r"^\.net (\d+)$|^(\d+) (\d+) ((?:lutff_|io_|ram/|mult/)\S+|carry_in|carry_in_mux|fabout|glb_netwk_\d|padin_\d)$",
     re.MULTILINE,
@@ -26,7 +26,7 @@ _PINS = re.compile(
 
 
 class Pad(NamedTuple):
-    """A pad: the tile that it belongs to, and which of that tile's two."""
+    """A pad: its tile, and its number among the two pads of the tile."""
 
     x: int
     y: int
@@ -34,12 +34,12 @@ class Pad(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Its tile."""
+        """The tile."""
         return self.x, self.y
 
 
 class Switch(NamedTuple):
-    """Some bits of a tile by which ``net`` is driven: for each of their patterns, a digit a bit, from which net."""
+    """A switch that drives ``net``. ``bits``: of its tile; ``sources``: the driving net for each pattern of bits."""
 
     place: Place
     net: int
@@ -49,14 +49,14 @@ class Switch(NamedTuple):
 
 @dataclass(frozen=True)
 class Chip:
-    """The description of one device. ``blocks``: of its text, by their first words."""
+    """The description of one device. ``blocks``: the blocks of its text, by their first words."""
 
     device: str
     text: str
     blocks: Mapping[str, tuple[str, ...]]
 
     def switches(self, places: Iterable[Place]) -> Iterator[Switch]:
-        """All switches of the tiles ``places``."""
+        """Yield all switches of the tiles ``places``."""
         for place in places:
             if place not in self._parsed:
                 self._parsed[place] = tuple(_switch(place, block) for block in self._of_tiles.get(place, ()))
@@ -64,7 +64,7 @@ class Chip:
 
     @cached_property
     def _parsed(self) -> dict[Place, tuple[Switch, ...]]:
-        """The switches of tiles that were asked for before."""
+        """A cache of the switches of tiles."""
         return {}
 
     @cached_property
@@ -79,7 +79,7 @@ class Chip:
 
     @cached_property
     def drivers(self) -> dict[int, tuple[Place, str]]:
-        """The pin of a cell, a pad or a block RAM that drives a net by itself, for all nets that one does."""
+        """The pin of a cell, pad or block RAM that drives each net, for all nets that are driven by a pin."""
         found: dict[int, tuple[Place, str]] = {}
         for (x, y, name), net in self.nets.items():
             end = name.rpartition("/")[2]
@@ -89,12 +89,12 @@ class Chip:
         return found
 
     def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
-        """Return the bits of tiles of ``kind`` that are not switches, by what they configure."""
+        """Return the bits of tiles of ``kind`` that are not switches, by the function that they configure."""
         return {name: tuple(map(_bit, bits)) for name, *bits in self._rows(f".{kind}_tile_bits")}
 
     @cached_property
     def nets(self) -> dict[tuple[int, int, str], int]:
-        """The net at each pin: of a cell of logic, a pad, a block RAM, a global buffer."""
+        """The net at each pin of a logic cell, pad, block RAM or global buffer."""
         found: dict[tuple[int, int, str], int] = {}
         net = -1
         for match in _PINS.finditer(self.text):
@@ -132,24 +132,25 @@ class Chip:
 
     @cached_property
     def extra_bits(self) -> dict[tuple[int, int, int], str]:
-        """The effect of bits outside tiles."""
+        """The effects of bits outside tiles."""
         return {(int(b), int(x), int(y)): name for name, b, x, y in self._rows(".extra_bits")}
 
     @cached_property
     def column_buffers(self) -> dict[Place, Place]:
-        """For each tile the one whose bits bring global networks to it."""
+        """For each tile, the tile whose bits connect it to global networks."""
         return {(int(x), int(y)): (int(bx), int(by)) for bx, by, x, y in self._rows(".colbuf")}
 
     @cached_property
     def input_enables(self) -> dict[Pad, Pad]:
-        """For each pad the tile, and the number in it, of the bits that enable its input."""
+        """For each pad, the tile, and the number in it, of the bits that enable its input."""
         return {Pad(*map(int, row[:3])): Pad(*map(int, row[3:])) for row in self._rows(".ieren")}
 
     @cached_property
     def hard_inputs(self) -> dict[int, str]:
-        """The nets at inputs of hard blocks, such as the one that makes a device load another bitstream, with names.
+        """The nets at inputs of hard blocks, such as the block that loads another bitstream, with names.
 
-        Bits of PLLs are left out: a PLL does nothing unless its own bits enable it; and of multipliers, which are read.
+        Inputs of PLLs are left out, since a PLL does nothing unless its own bits enable it, and so are inputs of
+        multipliers, which are read back.
         """
         found: dict[int, str] = {}
         for block in self.blocks.get(".extra_cell", ()):

@@ -1,6 +1,6 @@
-"""The configuration in a bitstream: the bits of every tile, as ``iceunpack`` writes them, each with its position.
+"""Read the configuration in a bitstream: the bits of every tile with their positions, as written by ``iceunpack``.
 
-Only the text of the tool is read here. Unknown statements are refused, so that none is ignored.
+This module only reads the text of the tool. It refuses unknown statements, so that none is ignored.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _LINES_OF_TILE = 16
 
 @dataclass(frozen=True)
 class Configuration:
-    """All bits of a bitstream that are 1.
+    """The bits of a bitstream that are 1.
 
-    ``kinds``: of every tile, ``logic``, ``io`` and so on. ``bits``: of tiles that have any. ``rams``: initial contents
-    of block RAMs, 256 words of 16 bits as one integer, word 0 lowest. ``extra``: bits outside of tiles, as bank, x, y.
+    ``kinds``: the kind of every tile, such as ``logic`` or ``io``. ``bits``: of tiles with set bits. ``rams``: initial
+    contents of block RAMs, 256 words of 16 bits as one integer, word 0 lowest. ``extra``: bits outside of tiles, as
+    (bank, x, y).
     """
 
     device: str
@@ -41,7 +42,7 @@ class Configuration:
 
 
 def parse_configuration(text: str) -> Configuration:
-    """Read what ``iceunpack`` wrote. Raises ``InputError`` for a statement that is not known."""
+    """Return the configuration in a text of ``iceunpack``. Raises ``InputError`` for an unknown statement."""
     device = ""
     kinds: dict[Place, str] = {}
     bits: dict[Place, frozenset[Bit]] = {}
@@ -61,7 +62,7 @@ def parse_configuration(text: str) -> Configuration:
             extra.add((int(found[1]), int(found[2]), int(found[3])))
         elif line.startswith(".device "):
             device = line.split()[1]
-        elif line.strip() not in ("", ".comment"):  # comments were taken out before
+        elif line.strip() not in ("", ".comment"):  # unpack has removed comments
             raise InputError(f"the bitstream says {line.strip()[:60]!r}, which is not understood; read-back refuses it")
     if not device:
         raise InputError("the bitstream names no device")

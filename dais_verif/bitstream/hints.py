@@ -1,7 +1,7 @@
-"""Nextpnr's report of the position of each register, which gives names to the nameless registers of a bitstream.
+"""Read nextpnr's report of the position of each register, to name the registers of a bitstream, which has no names.
 
-A hint names a register and says nothing of what it does: names propose which registers correspond, and a proof tells
-whether they do.
+A hint only names a register, and says nothing about its function. Names suggest which registers correspond; a proof
+decides whether they do.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["read_hints", "with_names"]
 
 _MOST = 1 << 28
 _PLACE = re.compile(r"X(\d{1,4})/Y(\d{1,4})/lc([0-7])", re.ASCII)
-#: Valid names of a register's bit: ``total[3]``, ``core.stage2_x[0]``. Other names, from tools, are ignored.
+#: Names of a bit of a register: ``total[3]``, ``core.stage2_x[0]``. Other names, such as those of tools, are ignored.
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,250}(\[\d{1,6}\]){0,2}", re.ASCII)
-#: Nextpnr's suffix of the name of a net that drives a pad.
+#: Nextpnr's suffix for the name of a net that drives a pad.
 _PAD = "$SB_IO_OUT"
 
 
 def read_hints(path: Path) -> dict[Cell, str]:
-    """Return names of nets by the logic cell that drives each, from the JSON that ``nextpnr-ice40 --write`` writes.
+    """Return names of nets by the logic cell that drives each, from the JSON of ``nextpnr-ice40 --write``.
 
     Raises ``InputError`` if it is not such a report.
     """
@@ -49,9 +49,9 @@ def read_hints(path: Path) -> dict[Cell, str]:
 
 
 def with_names(logic: ReadBack, hints: Mapping[Cell, str]) -> ReadBack:
-    """Return ``logic`` with the names that ``hints`` give to its registers.
+    """Return ``logic`` with the names of registers in ``hints``.
 
-    A name that two registers would have, that a port or cell has, or that is the bit of a port, is given to none.
+    A name is not used if two registers would have it, or if it is the name of a cell, a port, or a bit of a port.
     """
     ports = {bit.name for bit in (*logic.inputs, *logic.outputs)}
     wanted = {one.name: hints[one.cell] for one in logic.registers if one.cell in hints}

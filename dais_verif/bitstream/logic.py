@@ -1,4 +1,4 @@
-"""The logic that a bitstream makes: tables, carries, registers, block RAMs, multipliers, and pads that they reach."""
+"""The logic that a bitstream configures: LUTs, carries, registers, block RAMs, multipliers, and their pads."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Cell(NamedTuple):
         return f"{self.x}_{self.y}_{self.number}"
 
 
-#: The name of a signal, of a port bit, or a constant as Verilog writes it: ``1'b0`` or ``1'b1``.
+#: The name of a signal or of a port bit, or a constant in Verilog: ``1'b0`` or ``1'b1``.
 Signal = str
 
 
 class Lut(NamedTuple):
-    """A table of four inputs: bit ``i`` of ``table`` is its output where ``inputs``, the first lowest, are ``i``."""
+    """A LUT with four inputs: its output is bit ``i`` of ``table`` if ``inputs``, the first lowest, are ``i``."""
 
     cell: Cell
     name: Signal
@@ -45,7 +45,7 @@ class Carry(NamedTuple):
 
 
 class Register(NamedTuple):
-    """The register of a cell, which holds 0 when the device starts. ``reset``: sets it to ``value``."""
+    """The register of a cell, which is 0 when the device starts. ``reset``: the signal that sets it to ``value``."""
 
     cell: Cell
     name: Signal
@@ -59,7 +59,7 @@ class Register(NamedTuple):
 
 
 class Ram(NamedTuple):
-    """A block RAM: 256 words of 16 bits, ``contents`` with word 0 lowest; by its ``pins``, each with its bits."""
+    """A block RAM: 256 words of 16 bits. ``contents``: with word 0 lowest; ``pins``: the bits of each pin."""
 
     place: Place
     name: Signal
@@ -72,9 +72,9 @@ class Ram(NamedTuple):
 
 
 class Multiplier(NamedTuple):
-    """A product of 16 by 16 bits, the lowest first. ``signed``: of a and b; ``registers``: before it, of a and b.
+    """A multiplier of 16 by 16 bits, lowest bits first. ``signed``, ``registers``: of inputs a and b.
 
-    ``stages``: registers behind it. All load at rising edges of ``clock`` at which ``enable`` is 1.
+    ``stages``: the number of output registers. All registers load at rising edges of ``clock`` if ``enable`` is 1.
     """
 
     place: Place
@@ -90,11 +90,11 @@ class Multiplier(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The logic that reaches the driven pads, and nothing else.
+    """The fan-in cone of the pads that are driven; all other logic is left out.
 
-    ``inputs``, ``outputs``: the bits of ports, with the pad of each as column, row and number; ``driven``: what drives
-    each output bit. ``used``: tiles through which signals run, logic or not. ``size``: columns and rows of the device;
-    ``kinds``: of its tiles.
+    ``inputs``, ``outputs``: the bits of ports, each with its pad as (column, row, number); ``driven``: the driver of
+    each output bit. ``used``: tiles that signals pass through, with or without logic. ``size``: columns and rows of the
+    device; ``kinds``: of its tiles.
     """
 
     device: str

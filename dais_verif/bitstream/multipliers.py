@@ -1,7 +1,7 @@
-"""The multipliers of an iCE40 UltraPlus (SB_MAC16), as far as they multiply 16 by 16 bits.
+"""Read the multipliers of an iCE40 UltraPlus (SB_MAC16) that are configured to multiply 16 by 16 bits.
 
-Everything that such a block can do besides, its adders, accumulators, two products of 8 bits, and registers that are
-reset or held, is refused by the name of what is configured.
+All other functions of such a block are refused by name: its adders, accumulators, two products of 8 bits, and registers
+that are reset or held.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ __all__ = ["Site", "read_multiplier", "sites"]
 
 _LOW, _HIGH = "1'b0", "1'b1"
 _WIDTH = 16
-#: An output leaves its tile through a table that passes input 2 on, into which this bit leads it.
+#: An output leaves its tile through a LUT that passes on its input 2, to which this bit connects it.
 _THROUGH = tuple(entry % 8 >= 4 for entry in range(16))
 _LEADS = "Cascade.MULT{}_LC0{}_inmux02_5"
-#: Both halves of the output are those of the product.
+#: Bits that select the product for both halves of the output.
 _PRODUCT = ("TOPOUTPUT_SELECT_0", "TOPOUTPUT_SELECT_1", "BOTOUTPUT_SELECT_0", "BOTOUTPUT_SELECT_1")
-#: Registers of the four parts of a product, and of their sum.
+#: Registers of the four partial products, and of their sum.
 _PARTS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1")
 _SUM = "PIPELINE_16x16_MULT_REG2"
-#: Parts that a product does not depend on: subsequent adders, and input registers that only these have.
+#: Options that do not affect the product: of the adders after it, and of input registers that only these adders use.
 _NO_MATTER = ("TOPADDSUB_", "BOTADDSUB_", "C_REG", "D_REG")
-#: Pins that hold registers, or reset them whatever the clock does.
+#: Pins that hold registers, or reset them asynchronously.
 _STILL = ("AHOLD", "BHOLD", "IRSTTOP", "IRSTBOT")
 
 
 class Site(NamedTuple):
-    """A place of a multiplier. ``pins``: the tile and the pin there of each of its pins; ``options``: of its bits."""
+    """The location of a multiplier. ``pins``: tile and pin there, by name; ``options``: tile and bit, by name."""
 
     place: Place
     pins: Mapping[str, tuple[Place, str]]
@@ -41,7 +41,7 @@ class Site(NamedTuple):
 
 
 def sites(blocks: tuple[str, ...]) -> list[Site]:
-    """Return the multipliers that ``blocks`` of a chip database, ``.extra_cell``, describe."""
+    """Return the multipliers in ``blocks``, the ``.extra_cell`` blocks of a chip database."""
     found = []
     for block in blocks:
         head, *lines = block.split("\n")
@@ -59,9 +59,9 @@ def sites(blocks: tuple[str, ...]) -> list[Site]:
 def read_multiplier(
     site: Site, wiring: Wiring, table: tuple[int, ...], at: Callable[[Place, str, Signal | None, str], Signal]
 ) -> Multiplier:
-    """Return the multiplier at ``site``. ``table``: where a cell's bits are; ``at``: what drives a pin, or a default.
+    """Return the multiplier at ``site``. ``table``: positions of a LUT's bits; ``at``: returns the driver of a pin.
 
-    Raises ``InputError`` if it is configured as anything but a multiplier of 16 by 16 bits.
+    Raises ``InputError`` if the block is not configured as a plain multiplier of 16 by 16 bits.
     """
     x, y = site.place
     what = f"the multiplier at ({x} {y})"
@@ -107,7 +107,7 @@ def read_multiplier(
 
 
 def _require_led_out(site: Site, number: int, wiring: Wiring, table: tuple[int, ...], what: str) -> None:
-    """Raise ``InputError`` unless output ``number`` passes the cell through which it leaves its tile as it is."""
+    """Raise ``InputError`` unless output ``number`` passes unchanged through the cell by which it leaves its tile."""
     place, _ = site.pins[f"O_{number}"]
     cell = number % 8
     through = all(wiring.bit(place, f"LC_{cell}[{bit}]") == one for bit, one in zip(table, _THROUGH, strict=True))

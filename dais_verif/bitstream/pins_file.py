@@ -1,4 +1,4 @@
-"""The pins file (``.pcf``): which bit of which port is at which pin of the package."""
+"""Read pins files (``.pcf``), which assign bits of ports to pins of a package."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dais_verif.files import read_plain
 __all__ = ["PortBit", "read_pins"]
 
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(\d{1,6})\])?$", re.ASCII)
-#: Options of ``set_io`` that say how a pin behaves electrically, and how many words each takes.
+#: Options of ``set_io`` without effect on the logic, and the number of words of each.
 _ELECTRICAL = {"-nowarn": 1, "--warn-no-port": 1, "-pullup": 2, "-pullup_resistor": 2}
 _MOST = 1 << 20
 
 
 class PortBit(NamedTuple):
-    """A bit of a port; ``place`` in it is None where the port is a single bit without a number."""
+    """A bit of a port. ``place``: its index; None if the port is a single bit without an index."""
 
     name: str
     place: int | None
@@ -28,11 +28,11 @@ class PortBit(NamedTuple):
 
 
 def read_pins(path: Path) -> dict[PortBit, str]:
-    """Return the pin of every port bit. Raises ``InputError`` for what is not understood, or said twice."""
+    """Return the pin of every port bit. Raises ``InputError`` for unknown statements, and bits or pins used twice."""
     found: dict[PortBit, str] = {}
     for number, line in enumerate(read_plain(path, _MOST).decode("utf-8", "replace").splitlines(), 1):
         words = line.partition("#")[0].split()
-        if not words or words[0] == "set_frequency":  # which is for place and route
+        if not words or words[0] == "set_frequency":  # only for place and route
             continue
         where = f"{path.name}:{number}"
         bit, pin = _set_io(words, where)

@@ -1,7 +1,7 @@
-"""From the pads backwards: every cell, carry, register and block RAM that an output depends on.
+"""Trace logic back from the pads: every cell, carry, register and block RAM that an output depends on.
 
-Configuration that no output depends on has no effect, and is ignored. Everything else must be decoded completely: a
-signal without a driver, with two drivers, or configured in a way that is not listed here, is refused.
+Configuration that no output depends on has no effect, and is ignored. Everything else must be decoded completely:
+signals without a driver or with two drivers, and configurations that are not listed here, are refused.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dais_verif.errors import InputError
 
 __all__ = ["DEVICES", "TABLE", "read_back"]
 
-#: The devices that are read, and whether the bits that enable inputs and block RAMs are 1 where they are enabled.
+#: The supported devices, and whether bits that enable inputs and block RAMs are active at 1.
 DEVICES = {"1k": False, "8k": True, "5k": True}
 
 _LOW, _HIGH = "1'b0", "1'b1"
 
-#: The positions of the table's bits among the 20 of a cell, and of the others, in IceStorm's numbering.
+#: The positions of the LUT's bits among the 20 bits of a cell, and of other bits, in IceStorm's numbering.
 TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 _CARRY_ENABLE, _DFF_ENABLE, _SET_NO_RESET, _ASYNC_SET_RESET = 8, 9, 18, 19
 
-#: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2``, and the other two.
+#: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2`` for outputs, and the last two bits for inputs.
 _NO_OUTPUT, _PLAIN_OUTPUT, _PLAIN_INPUT = "0000", "0110", "01"
 
 #: Bits that may be set without changing the function of the logic, with the reason.
@@ -37,7 +37,7 @@ _NEUTRAL = {
     "Cascade.IPCON_": "an input of a hard block is taken from the fabric",
     "Cascade.MULT": "an input of a multiplier is taken from the fabric",
 }
-#: Bits that are read where they matter.
+#: Bits that are read when the trace reaches them.
 _READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_", "IpConfig.")
 
 _RAM_PINS = {"RDATA": 16, "RADDR": 11, "WADDR": 11, "MASK": 16, "WDATA": 16}
@@ -45,9 +45,9 @@ _RAM_BITS = {"RCLK": _LOW, "RCLKE": _HIGH, "RE": _LOW, "WCLK": _LOW, "WCLKE": _H
 
 
 def read_back(chip: Chip, configuration: Configuration, pins: Mapping[PortBit, str], package: str) -> ReadBack:
-    """Return the logic that ``configuration`` makes, its ports by the names that ``pins`` gives them.
+    """Return the logic of ``configuration``, with ports named by ``pins``.
 
-    Raises ``InputError`` for whatever is not understood: no bit that could change an output is passed over.
+    Raises ``InputError`` for everything that is not understood, so that no bit that could affect an output is ignored.
     """
     if chip.device not in DEVICES:
         raise InputError(f"bitstreams of device {chip.device} are not read; of {', '.join(DEVICES)} they are")
@@ -97,7 +97,7 @@ class _Trace:
         self._rams: dict[Place, Ram] = {}
         self._multipliers: dict[Place, Multiplier] = {}
         self._used: set[Place] = set()
-        #: Signals still to be traced: they were named, but their drivers have not been examined.
+        #: Signals that have a name, but whose drivers have not been read yet.
         self._todo: list[Callable[[], None]] = []
         self._begun: set[tuple[str, Cell | Place]] = set()
 
@@ -132,7 +132,7 @@ class _Trace:
     # pads
 
     def _type(self, pad: Pad) -> tuple[str, str]:
-        """Return how the pad drives, and how it is read."""
+        """Return the output type and the input type of a pad."""
         bits = "".join("1" if self._bit(pad.place, f"IOB_{pad.number}.PINTYPE_{i}") else "0" for i in range(5, -1, -1))
         return bits[:4], bits[4:]
 
@@ -146,7 +146,7 @@ class _Trace:
         return driving == _PLAIN_OUTPUT
 
     def _require_quiet(self, outputs: set[Pad]) -> None:
-        """Refuse pads that drive a pin of which the pins file does not speak."""
+        """Refuse pads that drive a pin that is not in the pins file."""
         for place, kind in self._wiring.configuration.kinds.items():
             for number in (0, 1) if kind == "io" and place in self._wiring.set else ():
                 pad = Pad(*place, number)
@@ -171,7 +171,7 @@ class _Trace:
         return str(bit)
 
     def _pad_globals(self) -> dict[int, Pad]:
-        """Return the pad that drives each global network, for those that one drives."""
+        """Return the pad of each global network that a pad drives."""
         names = (self._chip.extra_bits[bit] for bit in self._wiring.configuration.extra)
         numbers = [int(name.removeprefix("padin_glb_netwk.")) for name in names]
         return {number: self._chip.pad_globals[number] for number in numbers}
@@ -182,7 +182,7 @@ class _Trace:
         return self._wiring.bit(place, name)
 
     def _at(self, place: Place, pin: str, default: Signal | None, what: str) -> Signal:
-        """Return the driver of an input pin; ``default``: if it is not connected to anything."""
+        """Return the driver of an input pin. ``default``: the signal if the pin is not connected."""
         net = self._chip.nets.get((*place, pin))
         if net is None:
             if default is None:
@@ -193,7 +193,7 @@ class _Trace:
         return self._signal(net, what)
 
     def _signal(self, net: int, what: str) -> Signal:
-        """Follow closed switches from ``net`` back to what drives it."""
+        """Follow closed switches from ``net`` back to its driver."""
         seen = set()
         while True:
             step = self._wiring.source(net)
@@ -230,7 +230,7 @@ class _Trace:
         return self._signal(self._chip.nets[(*place, "fabout")], what)
 
     def _output(self, place: Place, pin: str, what: str) -> Signal:
-        """Return the signal at an output pin, and see to it that what makes it is read."""
+        """Return the signal at an output pin, and schedule reading its driver."""
         self._used.add(place)
         head, _, end = pin.partition("/")
         if end.startswith("D_IN_"):
@@ -287,7 +287,7 @@ class _Trace:
         self._carries[cell] = Carry(cell, name, (first, second, before))
 
     def _carry_in(self, place: Place) -> Signal:
-        """Return the carry that enters a tile: a constant, or the last one of the tile below."""
+        """Return the carry input of a tile: a constant, or the last carry of the tile below."""
         from_below = self._wiring.source(self._chip.nets[(*place, "carry_in_mux")])
         high = self._bit(place, "CarryInSet")
         if from_below is None:

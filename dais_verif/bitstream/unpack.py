@@ -1,7 +1,7 @@
-"""From the file that a device loads to its configuration, by ``iceunpack``; and back, to see that nothing is lost.
+"""Unpack a bitstream to its configuration with ``iceunpack``, and pack it again to check that nothing is lost.
 
-Bits that ``iceunpack`` skips would be configuration that is never checked. So ``icepack`` must produce exactly the
-given bytes from its text, apart from comments: a bit missing in the text is detected there.
+Bits that ``iceunpack`` skips would never be checked. Therefore ``icepack`` must produce exactly the given bytes from
+the text, apart from comments, so that a bit missing in the text is detected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PREAMBLE = bytes.fromhex("7eaa997e")
 
 
 def is_bitstream(path: Path) -> bool:
-    """Return True if the file ``path`` begins as bitstreams do: with comments, then 7EAA997E."""
+    """Return True if the file ``path`` begins like a bitstream: with comments, then 7EAA997E."""
     try:
         with open_plain(path, MOST_BYTES) as file:
             head = file.read(_HEAD)
@@ -37,9 +37,9 @@ def is_bitstream(path: Path) -> bool:
 
 
 def unpack(path: Path, folder: Path) -> Configuration:
-    """Return the configuration in the bitstream ``path``; ``folder``: working folder of the tools.
+    """Return the configuration in the bitstream ``path``. ``folder``: the working folder of the tools.
 
-    Raises ``InputError`` if it is not a bitstream of an iCE40, or holds what is not understood; ``ToolError`` if the
+    Raises ``InputError`` if it is not a bitstream of an iCE40, or its contents are not understood, ``ToolError`` if the
     tools are missing.
     """
     data = read_plain(path, MOST_BYTES)

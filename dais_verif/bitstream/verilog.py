@@ -1,4 +1,4 @@
-"""The logic of a bitstream as one module of plain Verilog, with the ports that the pins file names."""
+"""Write the logic of a bitstream as one module of plain Verilog, with the ports that the pins file names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["PLACES", "WIDTHS", "write_verilog"]
 _OURS = re.compile(r"(lut|carry|reg|ram|mac)_\d+_\d+")
 _ZERO, _ONE = "1'b0", "1'b1"
 
-#: The words and bits of a block RAM that each mode has, and where a narrow word's bits are among the 16.
+#: The word width of each mode of a block RAM, and the positions of a narrow word's bits among the 16 data bits.
 WIDTHS = (16, 8, 4, 2)
 PLACES = (tuple(range(16)), (0, 2, 4, 6, 8, 10, 12, 14), (1, 5, 9, 13), (3, 11))
 
 
 def write_verilog(logic: ReadBack, top: str) -> str:
-    """Return module ``top``. Raises ``InputError`` for ports of two directions, and for outputs that lack a bit."""
+    """Return module ``top``. Raises ``InputError`` for ports with two directions, and outputs with missing bits."""
     require_module_name(top)
     inputs, outputs = _ports(logic.inputs), _ports(logic.outputs)
     for name in (*inputs, *outputs):
@@ -56,7 +56,7 @@ def write_verilog(logic: ReadBack, top: str) -> str:
 
 
 def _ports(bits: Mapping[PortBit, object]) -> dict[str, int | None]:
-    """Return the ports by name, with their widths; None: one bit, that has no index."""
+    """Return the widths of ports by name; None: one bit without an index."""
     found: dict[str, int | None] = {}
     for bit in sorted(bits, key=lambda bit: (bit.name, -1 if bit.place is None else bit.place)):
         found[bit.name] = None if bit.place is None else bit.place + 1
@@ -72,7 +72,7 @@ def _lut(lut: Lut) -> str:
 
 
 def _expression(table: int, inputs: tuple[Signal, ...]) -> str:
-    """Return the table as choices by its inputs, the last of them outermost; what does not matter is left out."""
+    """Return a LUT as nested conditional expressions, the last input outermost, without irrelevant inputs."""
     if not inputs:
         return _ONE if table & 1 else _ZERO
     *rest, last = inputs
@@ -116,7 +116,7 @@ def _register(register: Register) -> str:
 
 
 def _ram(ram: Ram) -> Iterator[str]:
-    """Yield a block RAM: an array of words, which a port writes and a port reads, each by its clock."""
+    """Yield a block RAM: an array of words, with a write port and a read port, each with its own clock."""
     name = f"{ram.name}_words"
     yield f"  reg [15:0] {name} [0:255];"
     yield "  initial begin"
@@ -137,7 +137,7 @@ def _read_port(ram: Ram, words: str) -> Iterator[str]:
     if width == 16:
         yield f"  always @({edge} {clock}) if ({enabled}) {ram.name} <= {words}[{row}];"
         return
-    # Word w of a narrow mode is every (16 / width)-th bit of row w % 256, from bit w / 256 on.
+    # In a narrow mode, word w consists of every (16 / width)-th bit of row w % 256, from bit w / 256 on.
     step = 16 // width
     part = _vector(ram.pins["RADDR"][8 : 8 + step.bit_length() - 1])
     yield f"  wire [15:0] {ram.name}_row = {words}[{row}];"
@@ -160,10 +160,10 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
     if width == 16:
         if set(ram.pins["MASK"]) == {_ZERO}:
             yield f"    {words}[{row}] <= {_vector(data)};"
-        else:  # the bits of a word that are masked keep their values
+        else:  # masked bits of a word keep their values
             mask = _vector(ram.pins["MASK"])
             yield f"    {words}[{row}] <= ({words}[{row}] & {mask}) | ({_vector(data)} & ~{mask});"
-    else:  # as when it is read: a narrow word is every (16 / width)-th bit of a row
+    else:  # as in the read port, a narrow word consists of every (16 / width)-th bit of a row
         step = 16 // width
         part = _vector(ram.pins["WADDR"][8 : 8 + step.bit_length() - 1])
         mask = f"{{{width}{{{step}'d1 << {part}}}}}"
@@ -185,7 +185,7 @@ def _multiplier(one: Multiplier) -> Iterator[str]:
             yield f"  reg {sign}[15:0] {name}_held;"
             yield f"{load} {name}_held <= {name};"
             name += "_held"
-        # In 32 bits, to which each factor is extended by its own sign.
+        # The product has 32 bits, so each factor is extended to 32 bits with its own sign.
         factors.append(f"{{{{16{{{name}[15]}}}}, {name}}}" if signed else f"{{16'd0, {name}}}")
     product = f"{one.name}_product"
     yield f"  wire [31:0] {product} = {factors[0]} * {factors[1]};"

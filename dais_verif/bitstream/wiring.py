@@ -1,4 +1,4 @@
-"""The drivers of nets: the switches that a bitstream closes, and the columns that global networks reach.
+"""Find the drivers of nets: the switches that a bitstream closes, and the columns that global networks reach.
 
 A switch drives in one direction. A net with two drivers is a short circuit; its value is unknown.
 """
@@ -17,9 +17,9 @@ __all__ = ["Wiring", "read_wiring"]
 
 @dataclass(frozen=True)
 class Wiring:
-    """``closed``: the closed switches that drive a net, each with the tile that it is in and the net at its other end.
+    """The wiring of a configuration. ``closed``: the closed switches of each net: their tiles and driving nets.
 
-    ``set``: what is configured in every tile, by name; tables of cells apart.
+    ``set``: the functions that are configured in each tile, by name, with single bits for cells.
     """
 
     chip: Chip
@@ -32,9 +32,9 @@ class Wiring:
         return name in self.set.get(place, ())
 
     def source(self, net: int) -> tuple[Place, int] | None:
-        """Return the net that drives ``net`` through a switch, and the tile of the switch; None: no switch does.
+        """Return the tile of the switch that drives ``net``, and the net at its other end; None if there is none.
 
-        Raises ``InputError`` where several do, and where a global network is not brought to the tile.
+        Raises ``InputError`` if several switches drive it, and if a global network does not reach the tile.
         """
         drivers = self.closed.get(net, ())
         if len(drivers) > 1:
@@ -55,7 +55,7 @@ class Wiring:
 
 
 def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
-    """Find every closed switch, and name every other bit. Raises ``InputError`` for a bit that does nothing known."""
+    """Find all closed switches, and name all other bits. Raises ``InputError`` for bits with an unknown function."""
     unread: dict[Place, set[Bit]] = {place: set(bits) for place, bits in configuration.bits.items()}
     closed: dict[int, list[tuple[Place, int]]] = {}
     for switch in chip.switches(configuration.bits):

@@ -1,1 +1,1 @@
-"""Mutants of RTL: small changes of the kinds that people and generators get wrong; benches for many mutants."""
+"""Mutants of RTL: small changes that are typical errors of people and generators, and benches for many mutants."""

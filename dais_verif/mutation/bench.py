@@ -1,8 +1,7 @@
-"""The bench of many mutants: run each from the beginning, until an output bit is wrong.
+"""The bench of many mutants, which runs each from the beginning until an output bit is wrong.
 
-The bench contains a judge: a delay line of the design's latency, controlled by the same pins, with the expected
-outputs. Pins change while the clock is low; outputs are read before each rising edge. Icarus and Verilator run the same
-text.
+The bench contains a judge: a delay line for the expected outputs, with the latency and the control pins of the design.
+Pins change while the clock is low; outputs are read before each rising edge. Icarus and Verilator run the same text.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ __all__ = [
 
 #: The top module in Icarus.
 DRIVE = "dais_drive"
-#: Messages of a bench: the mutant that runs, at its start and every ``TICK`` cycles; the mutant that went wrong, and
-#: the cycle; and the end of the bench. No design can print these, as their first word is another in each process.
+#: Messages of a bench: the running mutant, at its start and every ``TICK`` cycles; a wrong mutant and its first wrong
+#: cycle; the end of the bench. Designs cannot imitate these messages, since their first word is random in each process.
 _WORD = f"dais_mutants_{secrets.token_hex(8)}"
 AT, WRONG, END = f"{_WORD} at", f"{_WORD} wrong", f"{_WORD} end"
 TICK = 64
 
 
 class Cycle(NamedTuple):
-    """Pins before a rising edge, active at 1; ``row``: of the vectors."""
+    """The pins before a rising edge, active at 1. ``row``: the row of the vectors."""
 
     reset: int
     enable: int
@@ -52,10 +51,10 @@ class Cycle(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The stimulus of every mutant: rows of the ports' bits, most significant first, and the cycles.
+    """The stimulus of all mutants: rows of port bits, most significant first, and the cycles.
 
-    ``known``: the compared bits of each expected row; None: all. ``spans``: the ranges of cycles of sequences from
-    power-up; empty: all cycles are one run, and registers keep their values between mutants.
+    ``known``: the bits of each expected row that are compared; None: all. ``spans``: ranges of cycles that each start
+    from power-up; empty: all cycles are one run, and registers keep their values between mutants.
     """
 
     given: Sequence[str]
@@ -66,12 +65,12 @@ class Plan:
 
 
 def combinational(rows: int) -> list[Cycle]:
-    """Return cycles with every vector once."""
+    """Return cycles that apply every vector once."""
     return [Cycle(0, 1, 1, row) for row in range(rows)]
 
 
 def cycles(rows: int, seed: int) -> list[Cycle]:
-    """Return cycles with every vector at least once, in different stretches: every edge, stalls, bubbles, resets."""
+    """Return cycles that apply every vector at least once, in stretches with and without stalls, bubbles and resets."""
     rng = random.Random(seed)
     found = [Cycle(0, 1, 1, 0), Cycle(1, 1, 0, 0)]
     row = 0
@@ -83,7 +82,7 @@ def cycles(rows: int, seed: int) -> list[Cycle]:
             cycle = Cycle(rng.random() < reset, rng.random() < enabled, rng.random() < valid, row % max(rows, 1))
             found.append(cycle)
             row += cycle.enable and cycle.valid and not cycle.reset
-        if rng.random() < 0.5:  # a reset of one edge, in mid-stream
+        if rng.random() < 0.5:  # a reset for one edge, while vectors are in flight
             found.append(Cycle(1, rng.randrange(2), rng.randrange(2), rng.randrange(max(rows, 1))))
     return [Cycle(*map(int, cycle)) for cycle in found]
 
@@ -132,7 +131,7 @@ def memories(plan: Plan) -> dict[str, str]:
 
 
 def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
-    """Return the module ``BENCH``: the design ``top`` and its judge; ``chosen`` is the mutant."""
+    """Return the module ``BENCH``: the design ``top`` and its judge. Its input ``chosen`` selects the mutant."""
     count, inp, out = len(plan.cycles), max(interface.input_bits, 1), max(interface.output_bits, 1)
     clocking = interface.clocking
     lines = [
@@ -185,7 +184,7 @@ def _bits(name: str, wire: Wire) -> str:
 
 
 def driver(cycles: int, last: int) -> str:
-    """Return the Icarus driver of the bench: the mutants from ``+first`` to ``last``, then the original design."""
+    """Return the Icarus driver of the bench, which runs mutants ``+first`` to ``last``, then the original design."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0, k; wire bad;
@@ -207,7 +206,7 @@ endmodule
 
 
 def power_up_driver() -> str:
-    """Return the Icarus driver that starts at power-up, for the mutant and the cycles that a command names."""
+    """Return the Icarus driver for runs from power-up, of the mutant and the cycles on the command line."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen = 0, last, k; wire bad;
@@ -228,12 +227,12 @@ endmodule
 
 
 def _told(chosen: str) -> str:
-    """Return the statement that tells which mutant runs: it must come before a mutant that never settles."""
+    """Return the statement that prints the running mutant, before it runs, since it may never settle."""
     return f'$display("{AT} %0d", {chosen}); $fflush;'
 
 
 def _cycle(last: str) -> str:
-    """Return the statements of one cycle; after a wrong cycle, no further one is run before ``last``."""
+    """Return the statements of one cycle; after a wrong output the remaining cycles up to ``last`` are skipped."""
     return f"""
         #2 look = 1; #1 look = 0;
         if (bad) begin

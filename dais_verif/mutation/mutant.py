@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 __all__ = ["Files", "Form", "Mutant", "Statement"]
 
-#: Texts by file name, one character per byte (ISO 8859-1), so that positions match those of Verilog readers.
+#: Texts by file name, with one character per byte (ISO 8859-1), so that positions match those of Verilog readers.
 Files = Mapping[str, str]
 
-#: The signal of an op, with our name or da4ml's; our pipelines have it once per stage.
+#: The signal of an op, in our naming or da4ml's; our pipelines have one signal per stage.
 _OP = re.compile(r"(?:op_|neg_|v)(\d+)(?:_s\d+)?")
 
 
@@ -21,7 +21,7 @@ class Form(Enum):
 
     #: An assignment in a block, with ``=`` or ``<=``: ``if`` chooses the whole statement.
     PROCEDURAL = "procedural"
-    #: A right side of a net, in ``assign`` or in a declaration: a conditional expression chooses.
+    #: The right side of a net, in ``assign`` or in a declaration: a conditional expression chooses.
     CONTINUOUS = "continuous"
     #: The condition of an ``if`` in a block.
     CONDITION = "condition"
@@ -32,9 +32,9 @@ class Form(Enum):
 class Statement(NamedTuple):
     """The text from ``start`` to ``end`` of ``file``, in ``module``.
 
-    ``target``: the assigned name, or "". ``events``: the end of the event list of its block, if the block waits for no
-    edge; None: there is no list to extend. ``item``, ``width``: for a right side of a net, the start of its declaration
-    or ``assign``, and the width of the net.
+    ``target``: the assigned name, or "". ``events``: the end of the block's event list, if the block does not wait for
+    edges; None: there is no list to extend. ``item``, ``width``: for the right side of a net, the start of its
+    declaration or ``assign``, and the width of the net.
     """
 
     form: Form
@@ -49,7 +49,7 @@ class Statement(NamedTuple):
 
 
 class Mutant(NamedTuple):
-    """``new`` replaces ``old`` at ``offset`` of ``file``; ``line`` counts from 1."""
+    """A change: ``new`` replaces ``old`` at ``offset`` of ``file``. ``line``: from 1."""
 
     kind: str
     file: str
@@ -61,17 +61,17 @@ class Mutant(NamedTuple):
 
     @property
     def op(self) -> int | None:
-        """The op whose signal the statement assigns, from its name."""
+        """The op whose signal the statement assigns, according to its name; None for other names."""
         match = _OP.fullmatch(self.statement.target)
         return int(match[1]) if match else None
 
     def applied(self, files: Files) -> dict[str, str]:
-        """Return all files, with the change."""
+        """Return all files with the change applied."""
         text = files[self.file]
         end = self.offset + len(self.old)
         return {**files, self.file: text[: self.offset] + self.new + text[end:]}
 
     def statement_in(self, files: Files) -> str:
-        """Return the statement with the change."""
+        """Return the statement with the change applied."""
         text, end = files[self.file], self.offset + len(self.old)
         return text[self.statement.start : self.offset] + self.new + text[end : self.statement.end]

@@ -1,6 +1,6 @@
-"""The changes: the replacements for each kind of Verilog expression.
+"""Mutation operators: the replacements for each kind of Verilog expression.
 
-Many mutants are equivalent to the original; the judges must recognize that.
+Many mutants are equivalent to the original; the judges must recognise these.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["KINDS", "Change", "Declared", "changes_of"]
 
 
 class Change(NamedTuple):
-    """``new`` replaces the text from ``start`` to ``end``."""
+    """A replacement of the text from ``start`` to ``end`` by ``new``."""
 
     kind: str
     start: int
@@ -29,7 +29,7 @@ class Declared(NamedTuple):
     signed: bool
 
 
-#: The kinds, in the order of tables. Those of single statements come from ``sites``.
+#: The kinds of mutants, in the order of tables. Kinds that concern whole statements come from ``sites``.
 KINDS = (
     "operator", "constant", "sign", "slice", "shift", "width", "condition", "choice", "table entry", "enable", "reset",
     "stage", "valid", "instance", "connection", "stuck",
@@ -73,7 +73,7 @@ _Text = Callable[[Any], str]
 
 
 def changes_of(node: Any, text: _Text, declared: Mapping[str, Declared]) -> Iterator[Change]:
-    """Yield all changes of ``node`` itself, not of nodes within. ``text``: returns the text of a node.
+    """Yield all changes of ``node`` itself, not of its children. ``text``: returns the text of a node.
 
     ``declared``: the vectors of the module, by name.
     """
@@ -123,7 +123,7 @@ def _binary(node: Any, text: _Text) -> Iterator[Change]:
 
 
 def _choice(node: Any, text: _Text) -> Iterator[Change]:
-    """Yield changes of ``c ? a : b``: the arms are swapped, or the condition is inverted."""
+    """Yield changes of ``c ? a : b``: swapped arms, an inverted condition, or an inverted arm."""
     (low, high), (start, end), (other, last) = _span(node.predicate), _span(node.left), _span(node.right)
     del high
     yield Change("choice", start, last, f"{text(node.right)} : {text(node.left)}")
@@ -138,7 +138,7 @@ def _bracketed(text: str) -> str:
 
 
 def _sized(text: str) -> Iterator[tuple[str, str]]:
-    """Yield changes of a sized literal: another value, or without its sign."""
+    """Yield changes of a sized literal: another value, or an unsigned literal."""
     match = _SIZED.fullmatch(text)
     if match is None or not int(match[1]):
         return

@@ -1,7 +1,7 @@
-"""Many mutants in one text: a number that every module can read selects the mutant.
+"""Combine many mutants in one text: a number that every module can read selects the mutant.
 
-0 selects the original design. Whole statements are selected, and right sides through separate nets, so that no width
-or sign of unchanged parts depends on other mutants.
+0 selects the original design. Whole statements are selected, and right sides are selected through separate nets, so
+that mutants do not affect widths or signs in the original or in each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dais_verif.mutation.mutant import Files, Form, Mutant, Statement
 
 __all__ = ["BENCH", "SELECT", "can_be_chosen", "with_choice"]
 
-#: The module of the bench, and the path of the number of the mutant in it.
+#: The module of the bench, and the path of the mutant's number in it.
 BENCH = "dais_mutants"
 SELECT = f"{BENCH}.chosen"
 
@@ -24,7 +24,7 @@ def can_be_chosen(mutant: Mutant) -> bool:
 
 
 def with_choice(files: Files, mutants: Sequence[Mutant]) -> dict[str, str]:
-    """Return ``files`` as the design that is mutant number n of ``mutants``, from 1, where ``SELECT`` is n."""
+    """Return ``files`` such that the design is mutant number n of ``mutants``, from 1, if ``SELECT`` is n."""
     by_file: dict[str, dict[Statement, list[tuple[int, Mutant]]]] = {}
     for number, mutant in enumerate(mutants, start=1):
         by_file.setdefault(mutant.file, defaultdict(list))[mutant.statement].append((number, mutant))
@@ -58,7 +58,7 @@ def _net(number: int, what: str = "is") -> str:
 
 
 def _nets(files: Files, statement: Statement, mutants: Sequence[tuple[int, Mutant]]) -> str:
-    """Return nets for the original right side and the mutants, each truncated or extended as the net itself does."""
+    """Return nets for the original right side and the mutants; each has the width of the net itself."""
     old, bits = files[statement.file][statement.start : statement.end], f"wire [{statement.width - 1}:0]"
     made = f"{bits} {_net(mutants[0][0], 'was')} = {old}; "
     return made + "".join(f"{bits} {_net(n)} = {m.statement_in(files)}; " for n, m in mutants)

@@ -1,4 +1,4 @@
-"""Build and run benches of mutants in Icarus or Verilator: find wrong mutants, and the first wrong cycle of each."""
+"""Build and run benches of mutants in Icarus or Verilator, to find wrong mutants and their first wrong cycles."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ int main(int argc, char** argv) {
 
 
 class Build(NamedTuple):
-    """The simulated design: Verilog in ``sources``, in ``folder``, with the files that it reads.
+    """The simulated design: Verilog ``sources`` in ``folder``, together with the files that they read.
 
-    ``timeout``: seconds per command; ``silence``: seconds that a mutant may take for ``TICK`` cycles. ``spans``: of
+    ``timeout``: seconds per command; ``silence``: seconds that a mutant may take for ``TICK`` cycles. ``spans``: as in
     ``Plan``.
     """
 
@@ -92,16 +92,16 @@ class Build(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Wrong mutants with their first wrong cycle; and mutants that did not finish, with the reason.
+    """The results. ``wrong``: the first wrong cycle by mutant; ``endless``: mutants that did not finish, with reasons.
 
-    0 is the original design.
+    Mutant 0 is the original design.
     """
 
     wrong: dict[int, int]
     endless: dict[int, ToolError]
 
 
-#: Commands that run the mutants from a number on, then the original design.
+#: Returns the commands that run the mutants from a number on, then the original design.
 _From = Callable[[int], list[list[str]]]
 
 
@@ -159,7 +159,7 @@ SIMULATORS: Mapping[str, Callable[[Build], _From]] = {"icarus": _icarus, "verila
 
 
 def run(simulator: str, build: Build) -> Ran:
-    """Return the fates of the mutants. Raises ``ToolError`` if a tool fails or exceeds the time limit.
+    """Return the results of all mutants. Raises ``ToolError`` if a tool fails or exceeds the time limit.
 
     If a mutant never settles or ends the simulation, the others are run without it.
     """

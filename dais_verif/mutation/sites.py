@@ -1,7 +1,7 @@
-"""Every mutant of some RTL, found on the syntax tree that pyslang reads.
+"""Find all mutants of RTL in the syntax tree that pyslang reads.
 
-Expressions are changed where they are values: right sides, conditions, arguments of instances. Text from a macro or an
-included file is not changed, since it is not in the mutated file.
+Expressions are changed where they are values: right sides, conditions, arguments of instances. Text from macros or
+included files is not changed, since it is not in the mutated file.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dais_verif.mutation.operators import KINDS, Change, Declared, changes_of
 
 __all__ = ["all_mutants", "drawn"]
 
-#: Nodes that are not values: ranges and names in declarations, and left sides of assignments.
+#: Nodes that are not values: ranges and types in declarations.
 _NO_VALUES = ("VariableDimensionSyntax", "ImplicitTypeSyntax", "IntegerTypeSyntax")
 
-#: Nodes that hold items of a module, so that others can be added: not an ``if`` of generate without ``begin``.
+#: Nodes that contain module items, to which others can be added; a generate ``if`` without ``begin`` is not one.
 _ROOM = ("ModuleDeclarationSyntax", "GenerateBlockSyntax", "GenerateRegionSyntax")
 _LITERAL = re.compile(r"(\d+)'([hbHB])([0-9a-fA-F]+)")
 _RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
@@ -31,7 +31,7 @@ _ENABLE, _RESET, _VALID = (re.compile(text, re.IGNORECASE) for text in (r"\ben|e
 
 
 def all_mutants(files: Files) -> list[Mutant]:
-    """Every mutant of the Verilog in ``files``, in the order of the text; no two have the same text."""
+    """Return all mutants of the Verilog in ``files``, in the order of the text; no two give the same text."""
     found: dict[tuple[str, int, str, str], Mutant] = {}
     for name, text in files.items():
         if name.endswith((".v", ".sv", ".vh", ".svh")):
@@ -41,7 +41,7 @@ def all_mutants(files: Files) -> list[Mutant]:
 
 
 def drawn(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """``count`` of ``mutants``, or all there are, as even over the kinds as these allow, in the order of the text."""
+    """Return ``count`` random ``mutants``, or all if there are fewer, evenly over kinds, in the order of the text."""
     rng = random.Random(seed)
     left: dict[str, list[Mutant]] = {kind: [] for kind in KINDS}
     for mutant in mutants:
@@ -54,7 +54,7 @@ def drawn(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def _shortest(mutant: Mutant) -> tuple[str, int, str, str]:
-    """Return the same change without what both texts begin and end with."""
+    """Return the change without the common beginning and end of both texts."""
     offset, old, new = mutant.offset, mutant.old, mutant.new
     while old and new and old[0] == new[0]:
         offset, old, new = offset + 1, old[1:], new[1:]
@@ -68,11 +68,11 @@ class _Walk:
 
     def __init__(self, name: str, text: str) -> None:
         self._name, self._text = name, text
-        # A character a byte: what is beyond ASCII can stand in comments and strings alone.
+        # Non-ASCII characters, which only occur in comments and strings, are replaced, so that each has one byte.
         self._tree = pyslang.syntax.SyntaxTree.fromText(text.encode("ascii", "replace").decode("ascii"), name)
         self._module = ""
         self._declared: dict[str, Declared] = {}
-        #: Inputs of registers, in ``<=`` assignments of one name to another.
+        #: Inputs of registers by name, from ``<=`` assignments of one name to another.
         self._loads: dict[str, str] = {}
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
@@ -112,7 +112,7 @@ class _Walk:
                     self._loads[left] = right
 
     def _width(self, target: str) -> int:
-        """Return the width of ``target``, which is assigned, in bits; 0 if it is not known."""
+        """Return the width in bits of the assigned ``target``; 0 if it is not known."""
         vector = self._declared.get(target)
         if vector is not None:
             return vector.high - vector.low + 1
@@ -129,7 +129,7 @@ class _Walk:
     # walking
 
     def _within(self, node: Any, events: int | None, initial: bool = False) -> Iterator[Mutant]:
-        """All mutants in ``node``; ``events``: where the list of events of its block ends."""
+        """Yield all mutants in ``node``. ``events``: the end of the event list of its block."""
         kind = type(node).__name__
         if kind == "ProceduralBlockSyntax":
             initial = node.keyword.rawText == "initial"
@@ -160,7 +160,7 @@ class _Walk:
                 yield from self._within(child, events, initial)
 
     def _events(self, control: Any) -> int | None:
-        """Return where another event can be added, if the block waits for no edge: before the closing bracket."""
+        """Return where an event can be added, before the closing bracket; None if the block waits for an edge."""
         text = self._of(control)
         edge = re.search(r"\b(?:pos|neg|)edge\b", text)
         if type(control).__name__ != "EventControlWithExpressionSyntax" or edge or not text.endswith(")"):
@@ -187,7 +187,7 @@ class _Walk:
                 yield from self._values(child)
 
     def _right(self, node: Any, target: str, item: Any) -> Iterator[Mutant]:
-        """Yield mutants of a net: ``item`` declares or assigns it."""
+        """Yield mutants of the right side of a net. ``item``: declares or assigns the net."""
         if self._ours(node) and self._ours(item):
             width = self._width(target) if type(item.parent).__name__ in _ROOM else 0
             form = Form.CONTINUOUS if width else Form.ALONE
@@ -214,7 +214,7 @@ class _Walk:
         right = expr.right.sourceRange
         if registered:
             source = self._of(expr.right)
-            if source in self._loads and self._loads[source] not in (source, target):  # a stage less
+            if source in self._loads and self._loads[source] not in (source, target):  # one stage fewer
                 new = self._loads[source]
                 yield self._mutant(Change("stage", right.start.offset, right.end.offset, new), statement)
             if re.fullmatch(r"(?:\d+'[bdhBDH])?0+", source):
@@ -247,7 +247,7 @@ class _Walk:
                 yield from self._right(value.expr, declarator.name.rawText, node)
 
     def _instance(self, node: Any) -> Iterator[Mutant]:
-        """Parameters of an instance, the bits of a look-up table, and connections that change places."""
+        """Yield mutants of parameters, such as bits of a look-up table, and of connections of an instance."""
         statement = self._statement(Form.ALONE, node, "")
         if node.parameters is not None:
             for child in _nodes(node.parameters):
@@ -290,7 +290,7 @@ def _assigns(node: Any) -> bool:
 
 
 def _bits_flipped(text: str) -> Iterator[str]:
-    """Yield a literal in hexadecimal or binary with another bit in one place: a table of a cell."""
+    """Yield a hexadecimal or binary literal, such as the table of a cell, with one bit flipped."""
     match = _LITERAL.fullmatch(text)
     if match is None:
         return
