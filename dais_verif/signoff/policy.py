@@ -60,30 +60,30 @@ _MOST_BYTES = 256 << 10
 _MOST_OF_A_KIND = 1000
 
 BUILT_IN = """\
-# What `dais-verif signoff` asks for if it is given no policy. Every key may be left out.
+# The requirements of `dais-verif signoff` without a policy. Every key is optional.
 
 simulators = ["icarus", "verilator"]  # each simulates every vector; for VHDL: ["ghdl"]
-vectors = 10000          # generated for every seed
-# distinct = 1000        # at least this many must differ, if the inputs allow it; default: a tenth
+vectors = 10000          # generated for each seed
+# distinct = 1000        # at least this many must differ, if there are enough inputs; default: a tenth
 seeds = [0]
-inputs = []              # files of vectors (.npy, .csv), which go first
-exhaustive_bits = 16     # outputs that so few input bits reach are checked on all of them; 0: none
+inputs = []              # files of vectors (.npy, .csv), which are simulated first
+exhaustive_bits = 16     # outputs that depend on at most this many input bits are checked on all of them; 0: none
 overflow = "checked"     # on every vector; "proved": for all inputs; "unchecked": values wrap as in hardware
 proof = "required"       # "optional": may remain undecided; "off"
 proof_timeout = 20.0     # seconds for each obligation
-front_end = "available"  # readers of your RTL for a proof: slang, and Yosys if installed; or "both", "slang"
-synthesis = "proved"     # RTL that synthesis reads otherwise (macros, translate_off, full_case); or "refused"
-coverage = 0.0           # percent of bins that must be hit; 0: not asked for
-stages = []  # "netlist", "bitstream", "timing"; of programs "axis", "board", "mutation"; of machines "diff"
-allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
+front_end = "available"  # front ends for proofs of your RTL: slang, and Yosys if installed; or "both", "slang"
+synthesis = "proved"     # RTL that synthesis reads differently (macros, translate_off, full_case); or "refused"
+coverage = 0.0           # percent of bins that must be hit; 0: not required
+stages = []  # "netlist", "bitstream", "timing"; for programs "axis", "board", "mutation"; for machines "diff"
+allowed = []             # names that RTL may use although they have effects outside of it, such as "$random"
 
-[rtl]                    # without files: what dais-verif emits
+[rtl]                    # without files: RTL that dais-verif emits
 files = []               # names, or patterns such as "src/*.v"
 top = "model"
 data = []                # files that the RTL reads
 # ports = "ports.toml"
 # clock = "clk"          # and latency, reset, enable, valid_in, valid_out, as the options of sim
-# pipeline = 4           # of what dais-verif emits: stages
+# pipeline = 4           # number of pipeline stages of RTL that dais-verif emits
 
 [netlist]
 target = "ice40"
@@ -97,23 +97,23 @@ vectors = 1000
 # target = "serial:///dev/ttyUSB0"
 vectors = 10000
 
-[bitstream]              # what is loaded into an FPGA, read back: with "bitstream" or "timing" in stages
+[bitstream]              # the FPGA bitstream, which is read back: with "bitstream" or "timing" in stages
 # file = "model.bin"     # as dais-verif build makes it, from the same RTL and with all its ports
 # pins = "pins.pcf"
 # device = "ice40-hx8k-ct256"
 vectors = 1000
 clock = 12.0             # for "timing": MHz that the bitstream must allow, by icetime
-margin = 10.0            # percent beyond it
+margin = 10.0            # percent that is added to the clock
 
-[mutation]               # RTL with a small change: who notices
+[mutation]               # mutants: RTL with a small change, which must be detected
 mutants = 200
-vectors = 1000           # in the simulators of this policy, before a proof, if there is one, has its say
-timeout = 2.0            # seconds for the proof of each
-floor = 95.0             # percent of those that are not equivalent that must be killed
-most_unknown = 5.0       # percent that may stay unknown
+vectors = 1000           # for each mutant in the simulators of this policy, before a proof if one is required
+timeout = 2.0            # seconds for the proof of each mutant
+floor = 95.0             # percent of the mutants that are not equivalent that must be killed
+most_unknown = 5.0       # percent of the mutants that may stay unknown
 
-[diff]                   # that a machine computes a program, frame by frame, for ever
-# frame = "frame.toml"   # which cycles of the machine are inputs and outputs of the program
+[diff]                   # a machine computes a program, proved frame by frame
+# frame = "frame.toml"   # the cycles of the machine that are inputs and outputs of the program
 # against = "prog.bin"   # the program
 
 # [[waivers]]
