@@ -20,11 +20,11 @@ def file_list(rtl: Iterable[str]) -> str:
 def constraints(top: str, period: float, kind: str) -> str:
     """Return the constraint of the clock, since nothing else is known here; XDC and SDC have the same command."""
     return f"""\
-# {kind}: {top} on its own, to see whether it is fast enough. Within a larger design the clock is
-# already constrained there, and this file is not needed.
+# {kind}: {top} on its own, to check that it is fast enough. A larger design already constrains its
+# clock, and does not need this file.
 create_clock -name aclk -period {period:g} [get_ports aclk]
 
-# Ports that are pins of the chip want delays of their own, for instance:
+# Ports that are pins of the chip need delays, for example:
 # set_input_delay  -clock aclk 1.0 [all_inputs -no_clocks]
 # set_output_delay -clock aclk 1.0 [all_outputs]
 """
@@ -34,8 +34,8 @@ def vivado_script(top: str, rtl: Iterable[str]) -> str:
     """Return a script that adds the sources to the open project, or only reads them if none is open."""
     listed = " \\\n".join(f"  [file join $here {{{name}}}]" for name in rtl)
     return f"""\
-# Adds {top} to the Vivado project that is open: source vivado.tcl
-# To synthesise it alone instead, without a project:
+# Adds {top} to the open Vivado project: source vivado.tcl
+# To synthesize it alone, without a project:
 #   source vivado.tcl; read_xdc $constraints
 #   synth_design -top {top} -part <part> -mode out_of_context
 set here [file dirname [file normalize [info script]]]
@@ -100,8 +100,8 @@ def readme(facts: Mapping[str, Any], rtl: Iterable[str]) -> str:
     text = f"""\
 # {top}
 
-A DAIS program {_TITLES[facts["kind"]]}, written by dais-verif {facts["dais_verif"]}. `dais.json` says the same for
-programs, with the hash of every file.
+A DAIS program {_TITLES[facts["kind"]]}, written by dais-verif {facts["dais_verif"]}. `dais.json` has the same facts in
+machine-readable form, and the hash of every file.
 
 | | |
 |---|---|
@@ -109,16 +109,16 @@ programs, with the hash of every file.
 | inputs, outputs, ops | {program["n_in"]}, {program["n_out"]}, {program["n_ops"]} |
 | core | `{facts["core"]}`: {kind} |
 {around}
-Element 0 of a vector lies in the least significant bits, there are no gaps; offsets and widths of all elements are in
-`dais.json` (`inputs`, `outputs`; bit 0 of an element weighs 2^lo).
+Element 0 of a vector occupies the least significant bits, and there are no gaps. Offsets and widths of all elements are
+in `dais.json` (`inputs`, `outputs`); bit 0 of an element has the weight 2^lo.
 
 | file | |
 |---|---|
 {files}
-| `files.f` | the files above, for `iverilog -f`, `verilator -f` and the like, from this folder |
+| `files.f` | list of the files above, for `iverilog -f`, `verilator -f` and others, started in this folder |
 | `vivado.tcl` | adds them to a Vivado project: `source vivado.tcl` |
 | `{top}.core` | FuseSoC core file |
-| `constraints/` | a clock of {facts["period_ns"]:g} ns, XDC and SDC, to build {top} on its own |
+| `constraints/` | a clock of {facts["period_ns"]:g} ns, as XDC and SDC, to build {top} on its own |
 
     iverilog -g2005 -s {top} -o /dev/null -f files.f
     verilator --lint-only -Wall --top-module {top} -f files.f
@@ -137,14 +137,14 @@ _TITLES = {
 
 def _stream(facts: Mapping[str, Any]) -> str:
     return f"""\
-| s_axis TDATA | {facts["s_axis_tdata_bits"]} bits, of which the lower {facts["input_bits"]} carry the vector |
-| m_axis TDATA | {facts["m_axis_tdata_bits"]} bits, of which the lower {facts["output_bits"]} carry the result |
-| TUSER | of width {facts["user_bits"]}, carried along with TLAST |
-| throughput | one vector a clock |
-| latency | a beat taken at edge t is offered at m_axis to edge t + {facts["latency"]} |
-| reset | `aresetn`, synchronous, active low: drops everything in flight |
+| s_axis TDATA | {facts["s_axis_tdata_bits"]} bits; the lower {facts["input_bits"]} carry the vector |
+| m_axis TDATA | {facts["m_axis_tdata_bits"]} bits; the lower {facts["output_bits"]} carry the result |
+| TUSER | width {facts["user_bits"]}; passed on with the beat, like TLAST |
+| throughput | one vector per clock |
+| latency | a beat taken at edge t is offered at m_axis at edge t + {facts["latency"]} |
+| reset | `aresetn`, synchronous, active low: drops all beats in flight |
 
-One beat is one vector. Pad bits are ignored at s_axis and 0 at m_axis.
+Each beat is one vector. Padding bits are ignored at s_axis, and are 0 at m_axis.
 """
 
 
@@ -152,33 +152,33 @@ def _board(facts: Mapping[str, Any]) -> str:
     period = facts["period_ns"]
     pins = {
         "uart": f"""\
-| UART | `uart_rx`, `uart_tx`: 8N1, {BAUD} baud at the clock of {period:g} ns |
+| UART | `uart_rx`, `uart_tx`: 8N1, {BAUD} baud with a clock period of {period:g} ns |
 
-Parameter `CLOCKS_PER_BIT` is the frequency of `aclk` divided by the baud rate ({clocks_per_bit(period)} here). Set it
-to what your clock wants, or give `emit --period` its period.
+The parameter `CLOCKS_PER_BIT` is the frequency of `aclk` divided by the baud rate ({clocks_per_bit(period)} here). Set
+it for your clock, or give the clock period with `emit --period`.
 
     dais-verif hil prog.bin --target "serial:///dev/ttyUSB0?baud={BAUD}"
 """,
         "spi": f"""\
 | SPI | `spi_sck`, `spi_cs_n`, `spi_mosi`, `spi_miso`: mode 0, at most {1000 / period / 8:.4g} MHz |
 
-A bit takes at least 8 clocks of {period:g} ns, and from `spi_cs_n` to `spi_sck` there are 4. A byte 00
-means nothing, either way; who has to send one sends 7D 20 in its place. Behind whatever brings such bytes to TCP:
+A bit takes at least 8 clocks of {period:g} ns, and `spi_cs_n` precedes `spi_sck` by at least 4. In both directions, a
+byte 00 means that there is no data; a byte 00 of the data is sent as 7D 20. With a server that connects SPI to TCP:
 
     dais-verif hil prog.bin --target tcp://host:port
 """,
         "fifo": """\
-| bytes | `rx_*` from the host, `tx_*` to it; one is passed whenever valid and ready are both 1 |
+| bytes | `rx_*` from the host, `tx_*` to the host; a byte is passed when valid and ready are both 1 |
 
     dais-verif hil prog.bin --target tcp://host:port
 """,
     }
     return f"""\
 | vector, result | {facts["input_bits"]} and {facts["output_bits"]} bits |
-| reset | at power-up, and by `aresetn` while it is 0: a button, or 1 |
+| reset | at power-up, and while `aresetn` is 0: connect a button, or 1 |
 {pins[facts["kind"]]}
-`dais-verif hil` sends vectors to the board, and compares what comes back with the golden model. The whole core, or
-each stage of it, must settle within one clock: if it does not, take a slower clock or `emit --stages`.
+`dais-verif hil` sends vectors to the board, and compares the results with the golden model. The whole core, or each of
+its stages, must settle within one clock period: if it does not, use a slower clock or `emit --stages`.
 """
 
 
@@ -188,12 +188,12 @@ def _meaning(name: str, facts: Mapping[str, Any]) -> str:
         "dais_axis": "AXI4-Stream wrapper",
         "dais_selfcheck": "stimulus and signature of the self-check",
         "dais_axil": "AXI4-Lite registers",
-        "dais_bridge": "vectors out of frames, results into frames",
-        "dais_deframer": "frames out of bytes, checked, with a buffer",
-        "dais_framer": "frames into bytes",
+        "dais_bridge": "converts requests to vectors, and results to replies",
+        "dais_deframer": "receives and checks frames, and buffers them",
+        "dais_framer": "sends frames",
         "dais_crc32": "CRC of a frame",
-        "dais_uart": "bytes on two wires",
-        "dais_spi": "bytes on SPI",
+        "dais_uart": "UART",
+        "dais_spi": "SPI",
         f"{facts['core']}_axis": "wrapper and core",
         facts["top"]: "the top module",
         facts["core"]: "the program",
@@ -207,16 +207,17 @@ def _lite(facts: Mapping[str, Any]) -> str:
 ## AXI4-Lite
 
 {register_table()}
-A counter's low word is read first: that keeps the high word, at the next address. Other addresses answer SLVERR.
+Read the low word of a counter first: this latches the high word, which is at the next address. Accesses to other
+addresses return SLVERR.
 
 ### Self-check
 
-Write CHECK_BEATS, then START; the stream is blocked and drains, the core runs on pseudo-random vectors at full
-speed, and when STATUS says DONE, SIGNATURE must be:
+Write CHECK_BEATS, then START. The stream is blocked and drains, and the core runs on pseudo-random vectors at full
+speed. When DONE is set in STATUS, SIGNATURE must be:
 
 | CHECK_BEATS | SIGNATURE |
 |---|---|
 {signatures}
 
-`rtl/dais_selfcheck.v` defines vectors and signature; the numbers above are the golden model's.
+`rtl/dais_selfcheck.v` defines the vectors and the signature; the signatures above are from the golden model.
 """

@@ -239,24 +239,25 @@ def _readme(facts: dict[str, Any], rtl: Iterable[str]) -> str:
         for side, what in (("inputs", "vector: inputs"), ("outputs", "result: outputs"))
     )
     added = ", ".join(f"`{name}`" for name in facts["reset_added"])
-    own = f"; `{core}` has a port more than the machine, `{facts['restart']}`, which resets {added}" if added else ""
+    own = f"; `{core}` has one more port than the machine, `{facts['restart']}`, which resets {added}" if added else ""
     lost = ", ".join(f"`{name}`" for name in facts["not_reset"])
-    kept = f"\n| not reset | {lost}: what depends on what a vector has not written is not compared |" if lost else ""
+    kept = f"\n| not reset | {lost}: outputs that depend on their earlier values are not compared |" if lost else ""
     return f"""\
 # {top}
 
-A machine on a board, written by dais-verif {facts["dais_verif"]}: `dais-verif hil` talks to it. `dais.json` says the
-same for programs, with the hash of every file.
+A machine on a board, written by dais-verif {facts["dais_verif"]}, for `dais-verif hil`. `dais.json` has the same facts
+in machine-readable form, and the hash of every file.
 
 | | |
 |---|---|
 | core | `{core}` |
-| vector | {cycles} cycles from a reset, the first one lowest |
+| vector | {cycles} cycles after a reset, the first one lowest |
 {ports}
-| reset | between two vectors all inputs that are resets are 1, and all others 0{own} |{kept}
-| throughput | a vector takes {cycles + 2} clocks, and what it takes on the link |
+| reset | between two vectors, all inputs that are resets are 1, and all others are 0{own} |{kept}
+| throughput | a vector takes {cycles + 2} clocks, in addition to its time on the link |
 
-Bits in parentheses; outputs are those before the edge of their cycle. Vectors and results are padded to whole bytes.
+Numbers of bits are in parentheses. Outputs are sampled before the edge of their cycle. Vectors and results are padded
+to whole bytes.
 
     iverilog -g2005 -s {top} -o /dev/null -f files.f
     verilator --lint-only -Wall -Wno-DECLFILENAME --top-module {top} -f files.f

@@ -90,25 +90,26 @@ def _readme(facts: dict[str, Any], rtl: list[str]) -> str:
         f"| {side} TDATA | {', '.join(f'`{name}` ({n})' for name, n in facts[key].items())}, the first one lowest |"
         for side, key in (("s_axis", "inputs"), ("m_axis", "outputs"))
     )
-    reset = f"`{pins['reset']}` is 1 while `aresetn` is 0" if pins["reset"] else "the machine has nothing to reset"
+    reset = f"`{pins['reset']}` is 1 while `aresetn` is 0" if pins["reset"] else "the machine has no reset"
     return f"""\
 # {top}
 
-A machine behind AXI4-Stream, written by dais-verif {facts["dais_verif"]}. `dais.json` says the same for programs, with
-the hash of every file.
+A machine behind AXI4-Stream, written by dais-verif {facts["dais_verif"]}. `dais.json` has the same facts in
+machine-readable form, and the hash of every file.
 
 | | |
 |---|---|
 | core | `{facts["core"]}` |
 {ports}
-| a beat goes in | in a cycle in which `{pins["valid_in"]}` is 1; in others the data is 0 |
-| a beat comes out | of each cycle in which `{pins["valid_out"]}` is 1 and `{pins["enable"]}` is, too |
+| input | one beat per cycle in which `{pins["valid_in"]}` is 1; in other cycles, the data is 0 |
+| output | one beat per cycle in which `{pins["valid_out"]}` and `{pins["enable"]}` are both 1 |
 | stalls | `{pins["enable"]}` is 0 while a beat waits at m_axis |
-| reset | `aresetn`, synchronous, active low, drops everything in flight; {reset} |
-| throughput | a cycle of the machine a clock; two clocks more than the machine from s_axis to m_axis |
+| reset | `aresetn`, synchronous, active low: drops all beats in flight; {reset} |
+| throughput | one cycle of the machine per clock |
+| latency | from s_axis to m_axis, two clocks more than that of the machine |
 
-Bits in parentheses; TDATA is padded to whole bytes, with bits that are ignored at s_axis and 0 at m_axis. There is
-no TLAST and no TUSER: a machine may give more beats than it takes, or fewer.
+Numbers of bits are in parentheses. TDATA is padded to whole bytes; padding bits are ignored at s_axis, and are 0 at
+m_axis. There is no TLAST and no TUSER, since a machine may have more or fewer output beats than input beats.
 
     iverilog -g2005 -s {top} -o /dev/null -f files.f
     verilator --lint-only -Wall -Wno-DECLFILENAME --top-module {top} -f files.f
