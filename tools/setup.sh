@@ -1,8 +1,8 @@
 #!/bin/sh
-# Install what is missing and nothing else. Called under a lock by the Makefile:
+# Install only what is missing. The Makefile calls this under a lock:
 #   setup.sh run    what `make sim` needs
 #   setup.sh synth  the same, and what `make synth` needs
-#   setup.sh bitstream  the same, and what builds bitstreams of iCE40 FPGAs and reads them back
+#   setup.sh bitstream  the same, and what builds and reads back bitstreams of iCE40 FPGAs
 #   setup.sh test   the same, and what `make test` needs
 set -eu
 
@@ -50,7 +50,7 @@ debian() {
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$PYTHON must be Python 3.10 or newer; set PYTHON"
 "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || debian python3-venv
 command -v g++ >/dev/null || debian g++
-# The fast golden engine is compiled against Python's headers.
+# Compiling the fast golden engine needs Python's headers.
 "$PYTHON" -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
     debian python3-dev
 command -v iverilog >/dev/null || debian iverilog
@@ -67,7 +67,7 @@ if [ "$kind" = test ]; then
 fi
 
 if ! .venv/bin/python -c '' 2>/dev/null; then
-    say "making a virtual environment in .venv"
+    say "creating a virtual environment in .venv"
     rm -rf .venv
     "$PYTHON" -m venv .venv
 fi
@@ -75,11 +75,11 @@ say "installing Python packages into .venv"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".$extra" ||
     fail "pip could not install the packages"
 
-# cocotb embeds Python into the simulator, which takes its shared library.
+# cocotb embeds Python in the simulator, which needs Python's shared library.
 .venv/bin/python -c 'import find_libpython, sys; sys.exit(find_libpython.find_libpython() is None)' ||
     debian libpython3-dev
 
-# Even where Python is told to write no bytecode, no run should compile the package anew.
+# Compile the package now: where Python is configured to write no bytecode, each run would compile it again.
 .venv/bin/python -m compileall -q dais_verif
 
 .venv/bin/python -m dais_verif.toolchain.verilator_runtime
