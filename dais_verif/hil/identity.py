@@ -66,7 +66,7 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
     _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
     if identity.latency != cycles:
         raise InputError(
-            f"the board at {target} runs {identity.latency} cycles a vector, must be 1 to {MOST_CYCLES}; make its"
+            f"the board at {target} runs {identity.latency} cycles per vector, must be 1 to {MOST_CYCLES}; make its"
             " bitstream again (dais-verif emit --wrap)"
         )
 

@@ -198,7 +198,7 @@ def _serial(target: Target) -> Link:
     except (OSError, ValueError) as error:  # SerialException is an OSError
         number = getattr(error, "errno", None)
         remedy = {
-            errno.EACCES: "; you may not use it: join the group that owns it (often dialout)",
+            errno.EACCES: "; you have no permission: join the group that owns it (often dialout)",
             errno.ENOENT: "; is the board plugged in? `ls /dev/serial/by-id` lists serial ports",
             errno.EBUSY: "; another program uses it",
             errno.EAGAIN: "; another program uses it",

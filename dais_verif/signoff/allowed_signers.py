@@ -91,7 +91,7 @@ def _key(kind: str, text: str) -> bytes:
         raise ValueError("its key is not base64") from None
     size = int.from_bytes(key[:4], "big")
     if key[4 : 4 + size] != kind.encode():
-        raise ValueError(f"its key is not of type {kind}, as it says")
+        raise ValueError(f"its key is not of type {kind}, which it names")
     return key
 
 

@@ -218,7 +218,7 @@ def _of_simulator(simulator: SimulatorResult, rows: int, bits: int) -> Iterator[
 
 def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sent) -> Iterator[str]:
     if (sent.rows, sent.total) != (record.vectors, record.vectors + record.exhaustive_vectors):
-        yield f"{sent.total} vectors were sent, and the record speaks of {record.vectors + record.exhaustive_vectors}"
+        yield f"{sent.total} vectors were sent, and the record has {record.vectors + record.exhaustive_vectors}"
     least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
     if sent.digested != least:
         yield f"the digest is of {sent.digested} vectors, and {least} were compared by all"
@@ -261,7 +261,7 @@ def _exhausted(subject: Subject, policy: Policy, record: SimulationRecord) -> It
     """Yield problems unless all outputs that must be exhausted are, no others are, and each by enough vectors."""
     evidence, bits = record.evidence, policy.exhaustive_bits
     if evidence is None:
-        yield "the record says nothing of the outputs"
+        yield "the record says nothing about the outputs"
         return
     claimed = set(evidence.exhausted)
     # Computed from the program, because a record might leave some of them out.

@@ -100,9 +100,9 @@ def unjudged(
         if path not in forms:
             copies.add(sha256 := sha256_of(path))
             if sha256 not in certified:
-                yield CertificateFinding(name, "nothing but what a judge looks at", "a file that none does")
+                yield CertificateFinding(name, "only files that are judged", "a file that is not")
         elif (why := _other(path, forms[path], context)) is not None:
-            yield CertificateFinding(name, "what a judge looks at, in the form in which it is kept", why)
+            yield CertificateFinding(name, "the judged content in the form in which it is kept", why)
     for sha256, file in certified.items():
         if sha256 not in copies and file.role != "data":  # some data files are not copied
             yield CertificateFinding(EVIDENCE, f"a copy of {file.role} {file.path}", "none")

@@ -65,14 +65,14 @@ def _judge(context: Context, folder: Path) -> Judgement:
     if found.mutants < 1:
         return Judgement(Verdict.NOT_RUN, "there was no mutant", ("there was no mutant",))
     score = score_of(found.killed, found.to_kill)
-    told = "no mutant is anything but equivalent" if score is None else f"{score:g} % of the mutants are killed"
+    told = "all mutants are equivalent" if score is None else f"{score:g} % of the mutants are killed"
     unknown = f"{found.unknown} of {found.mutants} are unknown"
     message = f"{told}, at least {asked.floor:g} % is required; {unknown}"
     problems = [*_problems(context, record)]
     if not found.reaches(asked.floor):
         problems.insert(0, message)
     if 100 * found.unknown > asked.most_unknown * found.mutants:
-        problems.append(f"of the mutants {unknown}, at most {asked.most_unknown:g} % may be")
+        problems.append(f"{unknown}, at most {asked.most_unknown:g} % of the mutants may be")
     return Judgement(Verdict.PASS, message, tuple(problems), record.reproduce)
 
 

@@ -71,7 +71,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
     try:
         found = msgspec.convert(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
-        raise InputError(f"{folder.name}/{FOUND} does not say what the RTL uses: {error}") from None
+        raise InputError(f"{folder.name}/{FOUND} is not a list of what the RTL uses: {error}") from None
     # The RTL is read again: evidence that lacks a use does not hide it.
     again = _uses_of(context.subject.files, context.subject.top)
     problems = [
@@ -80,14 +80,14 @@ def _judge(context: Context, folder: Path) -> Judgement:
         if name not in context.policy.allowed
     ]
     if found.sha256 != _hashes(context.subject):
-        problems.append("other RTL files were looked at")
+        problems.append("other RTL files were examined")
     if problems:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         told = "; ".join(problems[:_SHOWN]) + more
-        message = f"{told}; take it out of the RTL, allow the name in the policy (allowed), or waive it"
+        message = f"{told}; remove it from the RTL, allow the name in the policy (allowed), or waive it"
         return Judgement(Verdict.NOT_SIGNED_OFF, message, (message,))
     allowed = sorted({name for _, _, name, _ in again})
-    message = f"nothing but what the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
+    message = f"only names that the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
     return Judgement(Verdict.PASS, message)
 
 

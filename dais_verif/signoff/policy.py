@@ -331,14 +331,14 @@ class _Reader:
         if len(set(policy.simulators)) < len(policy.simulators):
             self.refuse("simulators names one twice")
         if GHDL in policy.simulators and len(policy.simulators) > 1:
-            self.refuse("simulators: ghdl is for VHDL, the others are for Verilog; nothing is simulated in both")
+            self.refuse("simulators: ghdl is for VHDL, and the others are for Verilog, so they cannot be combined")
         if len(set(policy.seeds)) < len(policy.seeds):
             self.refuse("seeds holds one twice")
         self._numbers(policy)
         if policy.rtl.files and policy.rtl.pipeline is not None:
-            self.refuse("[rtl] pipeline is for what dais-verif emits; of files, name the clock")
+            self.refuse("[rtl] pipeline is for what dais-verif emits; for files, name the clock")
         if not policy.rtl.files and (policy.rtl.pins or policy.rtl.ports or policy.rtl.data):
-            self.refuse("[rtl] names pins, ports or data, which only RTL of files has; name the files")
+            self.refuse("[rtl] names pins, ports or data, which are only for RTL files; name the files")
         if policy.rtl.files and "axis" in policy.stages:
             self.refuse("stages: axis wraps what dais-verif emits, and [rtl] files names other RTL")
         if "board" in policy.stages and policy.board.target is None:

@@ -158,7 +158,7 @@ def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Pat
     bits = Bits(interface.input_bits, interface.output_bits)
     expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]
     if not len(expected):
-        raise InputError("the simulation left no vectors: there is none on which RTL could be made wrong")
+        raise InputError("the simulation left no vectors on which RTL could be made wrong")
     chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_VECTORS).astype(int))
     patterns = np.unique(expected[chosen], axis=0)
     which = np.random.default_rng(seed).permutation(bits.outputs)

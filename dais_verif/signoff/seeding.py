@@ -46,7 +46,7 @@ def original_design(context: Context) -> OriginalDesign:
     vhdl = any(map(is_vhdl, sources))
     ports = vhdl_ports_in(sources, top) if vhdl else ports_in(sources, top)
     if ports is None:
-        raise InputError("no known-bad RTL can be made: that takes a design whose ports can be told from its text")
+        raise InputError("no known-bad RTL can be made: the ports of the design cannot be found in its text")
     return OriginalDesign(top, ports, vhdl_types_in(sources, top) if vhdl else None)
 
 
@@ -61,7 +61,7 @@ def is_of_what_was_seeded(
     hashes = [file.sha256 for file in subject.of("rtl")]
     told = seeded.get("program"), seeded.get("top"), seeded.get("rtl")
     if (program.hash, top, sha256) != told:
-        yield "the record is of something else than what was seeded"
+        yield "the record is not of the design with the seeded fault"
     path = folder / Path(str(seeded.get("file"))).name
     if seeded.get("program") == subject.design.hash:
         made = [*hashes, file_hash("rtl", path).sha256]
@@ -72,7 +72,7 @@ def is_of_what_was_seeded(
         if told[:2] != (poisoned.hash, subject.top):
             yield f"{path.name} is not the program that was seeded"
     if told[2] != made or program.file_sha256 != given:
-        yield "what was seeded is not what is signed off with a bug in it"
+        yield "the fault was not seeded in the signed-off design"
 
 
 def problems_of_spoilt(

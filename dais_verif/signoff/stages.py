@@ -165,7 +165,7 @@ def _of_simulation(context: Context, seed: int) -> Asked:
 
 
 def _run_nothing(context: Context, folder: Path) -> None:
-    raise InputError("the policy names no seed, so nothing is simulated; seeds = [0] is one")
+    raise InputError("the policy names no seed, so nothing is simulated; use, for example, seeds = [0]")
 
 
 def _judge_nothing(context: Context, folder: Path) -> Judgement:

@@ -110,7 +110,7 @@ def read_call(folder: Path) -> Call:
     try:
         return Call(**json.loads(read_plain(path, 1 << 24)))
     except (InputError, ValueError, TypeError) as error:
-        raise InputError(f"{str(path)!r} does not record how a verb was run ({error})") from None
+        raise InputError(f"{str(path)!r} does not record how a command was run ({error})") from None
 
 
 def _own() -> dict[str, str]:

@@ -64,7 +64,7 @@ def package_pins(device: Device) -> list[Pin]:
         if (x, y, block) not in drains:
             found.append(Pin(name, x, y, block, tuple(place) in pads))
     if not found:
-        raise ToolError(f"{path} says nothing of the package {device.package}; install another version of IceStorm")
+        raise ToolError(f"{path} has no package {device.package}; install another version of IceStorm")
     right, top = max(pin.x for pin in found), max(pin.y for pin in found)
     return sorted(found, key=lambda pin: _around(pin, right, top))
 

@@ -41,8 +41,8 @@ def with_rules(module: str) -> str:
     )
     if (checked, products, halves) != (1, 1, 2):
         raise ToolError(
-            "the model of DSP48E1 that this Yosys has is written otherwise than the one whose gaps are known: a proof"
-            " by it might be wrong; use Yosys 0.23, or give the netlist and the vendor's models as RTL"
+            "the model of DSP48E1 in this Yosys is not the known one, whose gaps are closed here: a proof with it might"
+            " be wrong; use Yosys 0.23, or give the netlist and the vendor's models as RTL"
         )
     return module
 

@@ -115,7 +115,7 @@ def harness(top: str, ports: Sequence[Port], clock: str) -> str:
     driven = [port for port in ports if port.direction == "input" and port.name != clock]
     seen = [port for port in ports if port.direction == "output"]
     if not driven or not seen or len(driven) + len(seen) < len(ports) - (clock in (port.name for port in ports)):
-        raise InputError(f"module {top} cannot be placed: it needs inputs and outputs, and none of both kinds at once")
+        raise InputError(f"module {top} cannot be placed: it needs inputs and outputs, and must not have inout ports")
     inputs, outputs = (sum(port.width for port in some) for some in (driven, seen))
     declared = ", ".join(f"{port.direction} [{port.width - 1}:0] \\{port.name} " for port in ports)
     connections = [f".\\{clock} (clk)"] if any(port.name == clock for port in ports) else []

@@ -40,7 +40,7 @@ def refuse_events(sources: Sequence[Path]) -> None:
             if word == "after":
                 raise StateError(f"{where}: a delay has no meaning in a proof; remove it")
             if word == "wait" and words[number + 1] != "until":
-                raise StateError(f"{where}: a process that waits so has no meaning in a proof; give it a list")
+                raise StateError(f"{where}: a wait without until has no meaning in a proof; use a sensitivity list")
         for number, (word, line) in enumerate(tokens):
             where = f"{os.path.relpath(source)}:{line}"
             if word == "process" and words[number - 1] != "end":
@@ -53,7 +53,7 @@ def refuse_events(sources: Sequence[Path]) -> None:
             if word in clocks and _is_assigned(words, number):
                 raise StateError(
                     f"{os.path.relpath(source)}:{line}: clock {word!r} is assigned, so it is a delta cycle late, and"
-                    " what it clocks may see what other registers take in; use one clock by one name"
+                    " its registers may read new values of other registers; use one name for the clock"
                 )
 
 
@@ -68,13 +68,13 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
                 raise StateError(f"{where}: a package with signals, which any process may read; use ports")
             if edges and word == "port" and following == ["map", "("] and "=>" not in _first(words, number + 3):
                 raise StateError(
-                    f"{where}: ports are connected by their order, and a clock among them could not be followed;"
+                    f"{where}: ports are connected by their order, and a clock among them cannot be followed;"
                     " connect them by name: clk => clk"
                 )
             if word == "'" and following[:1] and following[0] in _LATER:
                 raise StateError(f"{where}: {following[0]!r} of a signal has no meaning in a proof; remove it")
             if word == "<" and following[:1] in (["<"], ["<="]):
-                raise StateError(f"{where}: an external name could not be followed; use a port")
+                raise StateError(f"{where}: an external name cannot be followed; use a port")
             if word in ("force", "guarded", "disconnect"):
                 raise StateError(f"{where}: {word!r} has no meaning in a proof; remove it")
 
@@ -178,7 +178,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
         return
     if "impure" in words or "procedure" in words:
         raise StateError(
-            f"{where}: what a procedure or an impure function reads is not looked for; write process (all)"
+            f"{where}: the signals that a procedure or an impure function reads are not followed; write process (all)"
         )
     for name in _read(words, words.index("begin", start) + 1, end):
         if name in signals and name not in listed:

@@ -102,7 +102,7 @@ def _expanded(given: Iterable[Path]) -> list[Path]:
     found = []
     for path in given:
         if not path.exists():
-            raise InputError(f"data file {str(path)!r} does not exist; give what the RTL reads while it is simulated")
+            raise InputError(f"data file {str(path)!r} does not exist; give the files that the RTL reads in simulation")
         found += sorted(entry for entry in path.iterdir() if entry.is_file()) if path.is_dir() else [path]
     return found
 

@@ -225,7 +225,7 @@ class Session:
                 written, before = self.log.stat().st_size, written
                 since = time.monotonic() if written != before else since
                 if time.monotonic() - since >= self._silence:
-                    raise ToolError(f"{tool} was stopped: nothing came for {self._silence:g} s (output: {self.log})")
+                    raise ToolError(f"{tool} was stopped: no output for {self._silence:g} s (output: {self.log})")
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

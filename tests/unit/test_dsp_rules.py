@@ -38,5 +38,5 @@ def test_every_rule_has_its_place() -> None:
 )
 def test_a_model_that_is_written_otherwise_is_not_taken(old: str, new: str) -> None:
     assert old in MODEL
-    with pytest.raises(ToolError, match="written otherwise"):
+    with pytest.raises(ToolError, match="not the known one"):
         with_rules(MODEL.replace(old, new))

@@ -207,6 +207,6 @@ def problems_of_fault(context: Context, folder: Path, record: SimulationRecord |
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)
     if (seeded.get("file"), seeded.get("sha256")) != (_WRONG, wrong) or record.rtl.sha256 != [made]:
-        yield "the record is of something else than what was seeded"
+        yield "the record is not of the bitstream with the seeded fault"
     if wrong == subject.only("bitstream").sha256 or made == sha256_of(context.folder / FOLDER / READ_BACK):
-        yield "what was seeded is the bitstream itself"
+        yield "the seeded fault does not change the bitstream"

@@ -151,7 +151,7 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
 def _evidence(certificate: Certificate, there: Mapping[str, str]) -> Iterator[CertificateFinding]:
     told = {**certificate.evidence, **certificate.logs}
     if not all(map(is_evidence, certificate.evidence)) or any(map(is_evidence, certificate.logs)):
-        yield CertificateFinding("evidence", f"what is in {EVIDENCE}, and logs all else", "another division")
+        yield CertificateFinding("evidence", f"the files in {EVIDENCE}, and all others as logs", "another division")
     for name in sorted({*there, *told}):
         expected, found = told.get(name), there.get(name)
         if expected != found:

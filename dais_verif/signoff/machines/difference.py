@@ -121,6 +121,6 @@ def _another_program(context: Context, folder: Path, seeded: dict[str, Any], rec
     path = folder / Path(str(seeded.get("file"))).name
     poisoned = load(path, layout=None if path.suffix == ".json" else "v1")
     if not poisoned.hash == seeded.get("program") == record.b.hash or record.b.file_sha256 != sha256_of(path):
-        yield "the record is of something else than what was seeded"
+        yield "the record is not of the program with the seeded fault"
     if poisoned.hash == _program(context)[0].hash:
-        yield "what was seeded is the program itself"
+        yield "the seeded fault does not change the program"

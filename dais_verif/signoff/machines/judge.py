@@ -96,7 +96,7 @@ def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: Se
         yield f"the inputs of {sent.distinct} of {sent.cycles} cycles are different, must be at least {wanted}"
     if sent.unseen:
         some = ", ".join(map(str, sent.unseen[:8]))
-        yield f"elements {some} of the outputs are unknown in all cycles: nothing of them was compared"
+        yield f"elements {some} of the outputs are unknown in all cycles, and were not compared"
 
 
 def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
@@ -118,7 +118,7 @@ def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> It
 def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
     """Yield problems unless every output and all claims on registers, which the induction needs, are proved."""
     if record.machine is None:
-        yield "the proof is not one of a machine: it says nothing of its registers"
+        yield "the proof is not that of a machine: it says nothing about registers"
     found = {claim.output: claim.status for claim in record.outputs}
     wanted = elements_with_bits(subject.machine)
     missing = [number for number in wanted if found.get(number) is not Status.PROVED]
@@ -130,7 +130,7 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
         yield f"the machine is not proved to compute what the members of the kernel do: {said}"
     rest = [number for number, status in found.items() if number not in missing and status is not Status.PROVED]
     if rest:
-        yield f"{len(rest)} claims on registers, of which the proof is an induction, are not proved"
+        yield f"{len(rest)} claims on registers, which the induction needs, are not proved"
 
 
 def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:

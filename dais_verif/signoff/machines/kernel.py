@@ -229,8 +229,8 @@ def _judge_poisoned(context: Context, folder: Path) -> Judgement:
     if record.verdict is not Verdict.RTL_MISMATCH:
         problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
     if record.first_mismatch is not None or record.kernel is None or record.kernel.wrong is None:
-        problems.append("what differs is not what members compute from what is read")
-    return Judgement(record.verdict, "what is read is not what members compute", tuple(problems), record.reproduce)
+        problems.append("the RTL differs from the machine, or its tensors do not differ from those of the members")
+    return Judgement(record.verdict, "the tensors differ from those of the members", tuple(problems), record.reproduce)
 
 
 def _prove_poisoned(context: Context, folder: Path) -> None:
@@ -258,6 +258,6 @@ def _another_block(context: Context, folder: Path) -> Iterator[str]:
     seeded, kernel = read_tree(folder / SEEDED_FAULT), kernel_folder(context.subject)
     meaning, name = _meaning(kernel)
     if seeded.get("file") != name or _identity(folder / name) != seeded.get("program"):
-        yield "what is there is not what was seeded"
+        yield "the file is not the one with the seeded fault"
     if sha256_of(kernel / meaning) == sha256_of(folder / name):
-        yield "what was seeded is the kernel itself"
+        yield "the seeded fault does not change the kernel"

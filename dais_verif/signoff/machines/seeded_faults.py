@@ -77,9 +77,7 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
         if best is None or (found.first, -found.cycles) < (best.first, -best.cycles):
             best = found
     if best is None:
-        raise InputError(
-            "no fault of this machine shows in these cycles: no golden model can be poisoned so that it is"
-        )
+        raise InputError("no fault of this machine is visible in these cycles, so that no golden model can be poisoned")
     return best
 
 
@@ -158,7 +156,7 @@ def sometimes_wrong_cycles(
     bits = [bit for bit in range(width) if int(mask[bit // 64]) >> (bit % 64) & 1]
     if not bits or not rows:
         raise InputError(
-            "no bit of the outputs is known in all cycles: no known-bad RTL can be made that shows in some"
+            "no bit of the outputs is known in all cycles: no known-bad RTL with a visible fault can be made"
         )
     expected = np.concatenate([one.expected for one in rows]) & mask
     chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_ROWS).astype(int))
