@@ -1,4 +1,4 @@
-"""Confirm a proof by simulation: simulators share no code with the prover, and detect errors of both its front ends."""
+"""Confirm a proof by simulation: simulators share no code with the prover, and reveal errors of its front ends."""
 
 from __future__ import annotations
 

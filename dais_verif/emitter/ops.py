@@ -1,4 +1,4 @@
-"""The Verilog of every opcode: one small function for each, to be read beside the page on semantics.
+"""The Verilog of every opcode: one small function for each, to be compared with the semantics page.
 
 A rule returns the exact result as an expression, which ``statements`` quantises to the op's type. Ops with a promise
 are quantised like all others, so that unchecked overflow wraps as that page specifies.

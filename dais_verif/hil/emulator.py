@@ -1,4 +1,4 @@
-"""Simulated boards: Verilator simulates the same top module that a real board has, and talks over a pair of sockets.
+"""Simulated boards: Verilator simulates the same top module that a real board has; its link is a pair of sockets.
 
 They are for trying ``hil`` without a board, and for tests. Only the clock and the pins are not real.
 """

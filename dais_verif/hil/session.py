@@ -35,7 +35,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 _LOOK = 0.2
 #: Batches do not grow if a reply takes longer than this, in seconds: they would not be faster, and losses larger.
 _LONG = 0.5
-#: The largest number of requests in flight. Each takes at most this fraction of the board's buffer.
+#: The largest number of requests in flight; four of the largest size fill the buffer of the board.
 _WINDOW = 4
 #: The largest number of bytes of a reply, so that progress is visible and losses are small.
 _LARGEST_REPLY = 1 << 15

@@ -1,4 +1,4 @@
-"""Find the outputs of a machine that a board cannot show: they change only after more cycles than a vector has."""
+"""Find the outputs of a machine that a board cannot show: they change in longer sequences, but not within a vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owners of keys: allowed signers files, parsed line by line as ``ssh-keygen -Y verify`` does.
+"""Find the owners of keys in an allowed signers file, parsed line by line as ``ssh-keygen -Y verify`` does.
 
     line    = principals [options] keytype key [comment]
     options = cert-authority | namespaces="pattern,!pattern" | valid-after="time" | valid-before="time", each once

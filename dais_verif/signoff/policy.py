@@ -1,4 +1,4 @@
-"""The policy, the requirements for a sign-off of a program and its RTL: a TOML file, or the built-in policy.
+"""The policy of a sign-off, which states the requirements on a program and its RTL: a TOML file, or the built-in one.
 
 Every sign-off also shows that the verification can fail; no key turns that off.
 """

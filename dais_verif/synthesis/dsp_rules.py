@@ -1,4 +1,4 @@
-"""Make operations of a DSP48E1 that its data sheet forbids, but that Yosys' model computes, X or an error."""
+"""Add rules to Yosys' model of DSP48E1: operations that its data sheet forbids give X, or are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert VHDL to Verilog with GHDL's synthesis: it does not make gates, but the meaning is as GHDL reads the text."""
+"""Convert VHDL to Verilog with GHDL's synthesis, without mapping to gates; the meaning is as GHDL reads the text."""
 
 from __future__ import annotations
 

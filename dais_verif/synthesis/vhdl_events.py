@@ -1,4 +1,4 @@
-"""Refuse VHDL that GHDL's synthesis reads differently from simulators, such as delays or incomplete sensitivity lists.
+"""Refuse VHDL, such as delays or incomplete sensitivity lists, that simulators read differently from GHDL's synthesis.
 
 Synthesis ignores delays and sensitivity lists. It also treats a signal that is assigned from a clock as the clock, but
 in a simulator that signal changes a delta cycle later, after the registers of the clock have changed.
