@@ -9,7 +9,7 @@ __all__ = ["fill_sources"]
 
 
 def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
-    """Return for each of the ``places`` along the knob's axis the computed places that give its value.
+    """Return for each of the ``places`` along the knob's axis the computed places that determine its value.
 
     There are one or two. One: the place itself if it is computed, or else its only neighbour. Two: both neighbours,
     whose mean is the value; they are computed, since a period is 2 or more. Raises ``InputError`` if no place is

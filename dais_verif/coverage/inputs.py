@@ -56,7 +56,7 @@ class Readers:
 
     @classmethod
     def of(cls, program: Program, *, declared: bool) -> Readers:
-        """Return the readers of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
+        """Return the readers of ``program``. ``declared``: inputs stay within the intervals of its source."""
         found: dict[tuple[int, FixedType, int, int], list[int]] = {}
         bounds = program.intervals if declared else None
         codes = program.columns.code

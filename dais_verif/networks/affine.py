@@ -24,7 +24,7 @@ _NONE = (Fraction(0), Fraction(0))
 
 
 class Affine(NamedTuple):
-    """``sum(factor * atom) + rest``, where ``rest`` is the interval of an unknown term. Atoms are known by numbers."""
+    """``sum(factor * atom) + rest``. ``rest``: the interval of an unknown term. Atoms are identified by numbers."""
 
     factors: Mapping[int, Fraction]
     rest: Interval

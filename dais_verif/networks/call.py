@@ -136,7 +136,7 @@ class Call:
         return found
 
     def text(self, name: str, default: str) -> str:
-        """Return an attribute that is a text."""
+        """Return an attribute that is a string."""
         found = self.attributes.get(name, default)
         if not isinstance(found, str):
             raise Refusal(f"attribute {name} must be a text")

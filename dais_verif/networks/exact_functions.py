@@ -13,7 +13,7 @@ from fractions import Fraction
 __all__ = ["FUNCTIONS", "exp", "near"]
 
 _HALF = Fraction(1, 2)
-#: Decimal digits of the first and of the last attempt: a value within 10**-5000 of half a step is too unlikely.
+#: Decimal digits of the first and of the last attempt: values within 10**-5000 of half a step are not expected.
 _FIRST, _MOST = 25, 5000
 
 #: Returns strict bounds of a value, from whether x is negative and from strict bounds of exp(-abs(x)).

@@ -20,7 +20,7 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "table"]
 
-#: The reason why such numbers are not supported by an operator.
+#: The reason why an operator does not support such numbers.
 NO_FIXED_POINT = "no fixed-point number: let a QuantizeLinear or Quant read it first"
 
 #: The maximum number of bits that index a table.

@@ -39,7 +39,10 @@ class StageFacts:
 
 @dataclass(frozen=True)
 class MemoryNetwork:
-    """A machine and its facts. ``latency``: from start to done, per configuration. ``words``, ``bits``: of memories."""
+    """A network with memories, as a machine.
+
+    ``latency``: cycles from start to done, per configuration. ``words``, ``bits``: the size of all memories.
+    """
 
     machine: Machine
     stages: tuple[StageFacts, ...]

@@ -219,7 +219,7 @@ class _Streams:
         return found
 
     def gathered(self, stage: Stage, at: int, stream: _Stream) -> _Stream:
-        """Return all elements of a tensor that comes pixel after pixel, in NumPy's order, with its last pixel."""
+        """Return all elements of a tensor that comes pixel by pixel, in NumPy's order, valid with its last pixel."""
         made, prefix, count = self.made, f"{stage.name}_in{at}_", stream.data.size
         if stream.beats == 1:
             return stream._replace(pixels=False)
@@ -252,7 +252,7 @@ class _Streams:
         return _Stream(whole, block[2], 1, False, gathered(stream.times, stream.beats))
 
     def waiting(self, stage: Stage, read: Sequence[_Stream]) -> tuple[list[_Stream], tuple[int, ...]]:
-        """Return several inputs in step, and the number of beats of each that wait until all others have one, too."""
+        """Return several inputs in step, and for each the number of its beats that can wait for the others."""
         made, prefix = self.made, f"{stage.name}_wait_"
         distinct = dict(zip(stage.inputs, read, strict=True))
         taken, depths = joined([one.times for one in distinct.values()])
