@@ -69,7 +69,7 @@ class Knob:
         if self.approximation not in SUPPORTED:
             raise InputError(
                 f"knob {self.number} is {self.approximation} ({APPROXIMATIONS[self.approximation]}), which cannot be "
-                f"applied; what can be is {', '.join(SUPPORTED)}"
+                f"applied; {', '.join(SUPPORTED)} can be"
             )
         return self
 

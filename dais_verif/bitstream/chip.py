@@ -114,8 +114,8 @@ class Chip:
         blocks = {block.split("\n", 1)[0].split()[1]: block for block in self.blocks[".pins"]}
         if package not in blocks:
             raise InputError(
-                f"the bitstream is for device {self.device}, which is available in , not in package {package!r}"
-                f"{', '.join(sorted(blocks))}"
+                f"the bitstream is for device {self.device}, which is available in {', '.join(sorted(blocks))}, "
+                f"not in package {package!r}"
             )
         rows = [line.split() for line in blocks[package].split("\n")[1:] if line]
         return {name: Pad(int(x), int(y), int(number)) for name, x, y, number in rows}
@@ -201,5 +201,5 @@ def _switch(place: Place, block: str) -> Switch:
 def _bit(text: str) -> Bit:
     found = _BIT.match(text)
     if found is None:
-        raise ToolError(f"the chip database speaks of a bit {text!r}")
+        raise ToolError(f"the chip database has an unknown bit {text!r}")
     return int(found[1]), int(found[2])

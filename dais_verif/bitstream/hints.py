@@ -44,7 +44,7 @@ def read_hints(path: Path) -> dict[Cell, str]:
                 if _NAME.fullmatch(name):
                     found[Cell(*map(int, place.groups()))] = name
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        raise InputError(f"{str(path)!r} is not what `nextpnr-ice40 --write` writes: name that file") from None
+        raise InputError(f"{str(path)!r} is not what `nextpnr-ice40 --write` writes; give that file") from None
     return found
 
 

@@ -77,7 +77,7 @@ def read_multiplier(
     strange = sorted(name for name in on - known if not name.startswith(_NO_MATTER))
     if missing or strange or len(parts) not in (0, len(_PARTS)):
         shown = f"{strange[0]} is 1" if strange else f"{missing[0]} is 0" if missing else f"only {parts[0]} is 1"
-        raise InputError(f"{what} does more than to multiply 16 by 16 bits, which read-back does not know: {shown}")
+        raise InputError(f"{what} does more than multiply 16 by 16 bits, which read-back does not support: {shown}")
     for number in range(2 * _WIDTH):
         _require_led_out(site, number, wiring, table, what)
 

@@ -50,7 +50,7 @@ def read_back(chip: Chip, configuration: Configuration, pins: Mapping[PortBit, s
     Raises ``InputError`` for everything that is not understood, so that no bit that could affect an output is ignored.
     """
     if chip.device not in DEVICES:
-        raise InputError(f"bitstreams of device {chip.device} are not read; of {', '.join(DEVICES)} they are")
+        raise InputError(f"bitstreams of device {chip.device} are not supported; those of {', '.join(DEVICES)} are")
     pads = _pads(chip, pins, package)
     wiring = read_wiring(chip, configuration)
     _require_known(wiring)
@@ -61,7 +61,7 @@ def _pads(chip: Chip, pins: Mapping[PortBit, str], package: str) -> dict[PortBit
     known = chip.pins(package)
     for bit, pin in pins.items():
         if pin not in known:
-            raise InputError(f"{bit} is at pin {pin}, which package {package} of device {chip.device} has not")
+            raise InputError(f"{bit} is at pin {pin}, which package {package} of device {chip.device} does not have")
     return {bit: known[pin] for bit, pin in pins.items()}
 
 

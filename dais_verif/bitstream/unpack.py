@@ -60,7 +60,7 @@ def unpack(path: Path, folder: Path) -> Configuration:
     again = (folder / _AGAIN).read_bytes()
     if again[again.find(_PREAMBLE) :] != data[start:]:
         raise InputError(
-            f"{str(path)!r} holds something that its unpacked form does not: icepack makes other bytes of that; pack "
-            "it with icepack's defaults"
+            f"{str(path)!r} has contents that its unpacked form lacks: icepack makes other bytes from that form; "
+            "pack it with icepack's defaults"
         )
     return parse_configuration(text)

@@ -27,12 +27,12 @@ def write_verilog(logic: ReadBack, top: str) -> str:
         require_module_name(name)
         if _OURS.match(name):
             raise InputError(
-                f"a port may not be called {name!r}: cells of the bitstream are; rename it in the pins file"
+                f"a port may not be called {name!r}, like a cell of the bitstream; rename it in the pins file"
             )
     for name in outputs:
         if name in inputs:
             bit = min(bit for bit in logic.inputs if bit.name == name)
-            raise InputError(f"port {name} drives its pins, but for {bit}, which the bitstream leaves undriven")
+            raise InputError(f"port {name} drives its pins, except {bit}, which the bitstream leaves undriven")
         missing = [place for place in range(outputs[name] or 0) if PortBit(name, place) not in logic.outputs]
         if missing:
             raise InputError(f"{name}[{missing[0]}] has no pin; the pins file must name one for each bit of an output")

@@ -126,8 +126,8 @@ def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str],
         tried = _Rows(ports, batch, compiled)
         last = {number: (tried, row) for row, (number, _) in enumerate(some)}
     if rounds and (found := len(_goals(search))):
-        why = f"{effort.asked:,} ops were asked" if not left else counted(rounds, "round")
-        search.limits.append(f"values were pulled back to the inputs until {why}, with {found:,} bins open")
+        why = f"{effort.asked:,} ops" if not left else counted(rounds, "round")
+        search.limits.append(f"pulling values back to the inputs stopped after {why}, with {found:,} bins open")
 
 
 class _Rows:

@@ -77,7 +77,7 @@ class Arithmetic:
             return element
         raw, f = raw_of(element)
         if raw.bit_length() > 63 or abs(f) > LIMIT:
-            raise Refusal(f"a constant of {raw.bit_length()} bits at 2**{-f}, where an op has 63 bits")
+            raise Refusal(f"a constant of {raw.bit_length()} bits at 2**{-f}, which does not fit the 63 bits of an op")
         return self.builder.constant(raw, f)
 
     def add(self, a: Element, b: Element) -> Element:

@@ -38,7 +38,8 @@ class Budget:
     def take(self, steps: int) -> None:
         """Use ``steps``. Raises ``Refusal`` if fewer are left."""
         if steps > self._left:
-            raise Refusal(f"it takes {counted(steps, 'step')}, and of {MOST_STEPS} for a network {self._left} are left")
+            left = f"{self._left} of {MOST_STEPS} for a network are left"
+            raise Refusal(f"it takes {counted(steps, 'step')}, but only {left}")
         self._left -= steps
 
 

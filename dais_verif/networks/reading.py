@@ -192,7 +192,7 @@ class _Reading:
             elif operator is None:
                 raise Refusal("the operator is not supported")
             elif len([name for name in node.outputs if name]) != 1:
-                raise Refusal("one result of it is supported, not several")
+                raise Refusal("it has several outputs, or none; one is supported")
             else:
                 operands = self._operands(node)
                 if operands is None:
@@ -268,7 +268,7 @@ def _exact(array: NDArray[Any]) -> Data:
         else:
             found = [Fraction(int(one)) for one in array.ravel()]
     except (OverflowError, ValueError, TypeError):
-        raise Refusal("a constant that it reads holds something else than finite numbers") from None
+        raise Refusal("a constant that it reads does not consist of finite numbers") from None
     return data_of(found, array.shape, dtype)
 
 

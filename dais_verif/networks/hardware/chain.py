@@ -97,7 +97,7 @@ class _Chaining:
                 places.append(place)
         outputs = {self.names.get(name, name): name for name in first.outputs}
         if len(outputs) < len(first.outputs):
-            raise NetworkError(f"of outputs {', '.join(first.outputs)} two are one tensor: a machine has it once")
+            raise NetworkError(f"two outputs of {', '.join(first.outputs)} are one tensor, which a machine has once")
         for name in outputs:
             if name in self.inputs or all(place.output != name for place in places):
                 raise NetworkError(f"output {outputs[name]!r} is computed by no node: there is nothing to build for it")

@@ -159,8 +159,8 @@ class NetworkFolder:
 
     def _other(self, what: str, stated: object, found: object) -> InputError:
         return InputError(
-            f"{str(self.path / MANIFEST)!r} says of the {what} {stated}, and by what lies in the folder it is {found}, "
-            "or the same with other sizes or types; write the folder again"
+            f"{str(self.path / MANIFEST)!r} states {what} {stated}, but the other files of the folder give {found}, or "
+            "the same with other sizes or types; write the folder again"
         )
 
 

@@ -55,7 +55,7 @@ def _axis(call: Call, rank: int) -> int:
 def _saturated(call: Call, data: Data, exponents: Elements, rounding: str, lo: int, hi: int) -> list[Element]:
     """Return integers: each element divided by its scale, rounded, and saturated at ``lo`` and ``hi``."""
     if rounding not in ROUNDINGS:
-        raise Refusal(f"rounding mode {rounding!r} is unknown; {', '.join(ROUNDINGS)} are not")
+        raise Refusal(f"rounding mode {rounding!r} is not supported; {', '.join(ROUNDINGS)} are")
     call.budget.take(data.elements.size)
     found: list[Element] = []
     for one, exponent in zip(data.elements.flat, exponents.flat, strict=True):
