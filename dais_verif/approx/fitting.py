@@ -21,7 +21,7 @@ def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[S
     """
     for at, (node, theirs) in enumerate(zip(one.nodes, network, strict=False), 1):
         if node.id != at:
-            problem = f"nodes must be numbered 1, 2, 3, ...; here node {at} must stand"
+            problem = f"nodes must be numbered 1, 2, 3, ...; node {at} is expected here"
             raise error_at(file.name, node.line, str(node.id), problem)
         ours = [op.op for op in node.ops]
         if ours != list(theirs):

@@ -92,7 +92,7 @@ def read_multiplier(
             raise InputError(f"{name} of {what} is driven, and what it does is not known")
     place, _ = site.pins["CLK"]
     if clocked and wiring.bit(place, "NegClk"):
-        raise InputError(f"{what} is clocked by falling edges, which was never tried")
+        raise InputError(f"{what} is clocked by falling edges, which is not supported")
     return Multiplier(
         site.place,
         f"mac_{x}_{y}",

@@ -151,12 +151,12 @@ class _Trace:
             for number in (0, 1) if kind == "io" and place in self._wiring.set else ():
                 pad = Pad(*place, number)
                 if pad not in outputs and self._drives(pad):
-                    raise InputError(f"pad {_told(pad)} drives its pin, of which the pins file does not speak")
+                    raise InputError(f"pad {_told(pad)} drives its pin, which is not in the pins file")
 
     def _input(self, pad: Pad, what: str) -> Signal:
         bit = self._port_at.get(pad)
         if bit is None:
-            raise InputError(f"{what} depends on pad {_told(pad)}, of which the pins file does not speak")
+            raise InputError(f"{what} depends on pad {_told(pad)}, which is not in the pins file")
         driving, read = self._type(pad)
         if driving != _NO_OUTPUT or read != _PLAIN_INPUT:
             raise InputError(
@@ -350,7 +350,7 @@ class _Trace:
         def falls(pin: str) -> bool:
             place = bottom if (*bottom, f"ram/{pin}") in nets else top
             if self._bit(place, "NegClk") and self._chip.device == "5k":
-                raise InputError(f"the {what} of a 5k is clocked by falling edges, which was never tried")
+                raise InputError(f"the {what} of a 5k is clocked by falling edges, which is not supported")
             return self._bit(place, "NegClk")
 
         def mode(*numbers: int) -> int:

@@ -219,7 +219,7 @@ def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
         raise InputError(f"{path}: program must be the name of a file beside it, not {name!r}")
     program, rows = load(folder / name, layout=tree.get("layout")), read_exact(kept.vectors)
     if any(len(row) != program.n_in for row in rows):
-        raise InputError(f"{path}: each vector must have {program.n_in} numbers, one an input")
+        raise InputError(f"{path}: each vector must have {program.n_in} numbers, one per input")
     return Case(program, rows)
 
 

@@ -21,7 +21,7 @@ from dais_verif.program.types import type_of_interval
 __all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "table"]
 
 #: The reason why an operator does not support such numbers.
-NO_FIXED_POINT = "no fixed-point number: let a QuantizeLinear or Quant read it first"
+NO_FIXED_POINT = "not a fixed-point number: let a QuantizeLinear or Quant read it first"
 
 #: The maximum number of bits that index a table.
 MOST_INDEX = 16

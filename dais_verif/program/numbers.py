@@ -87,7 +87,7 @@ class Batch:
 
     def _checked(self, n_in: int) -> Batch:
         if self.n_in != n_in:
-            raise InputError(f"the batch has {self.n_in} columns, must be {n_in}: one an input")
+            raise InputError(f"the batch has {self.n_in} columns, must be {n_in}: one per input")
         return self
 
     def slice(self, start: int, stop: int) -> Batch:

@@ -100,7 +100,8 @@ def _read_npz(path: Path, n_in: int) -> Any:
     if len(fitting) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
         raise InputError(
-            f"{path}: has arrays {shapes}; {len(fitting)} of them have rows of {n_in} elements, one an input, must be 1"
+            f"{path}: has arrays {shapes}; {len(fitting)} of them have rows of {n_in} elements (one per input), "
+            "must be 1"
         )
     return _table(path, arrays[fitting[0]], n_in)
 
@@ -130,7 +131,7 @@ def _read_csv(path: Path, n_in: int) -> Any:
                     continue  # a header
                 if len(cells) != n_in:
                     many = counted(len(cells), "value")
-                    raise InputError(f"{path}, line {number}: {many}, must be {n_in}: one an input")
+                    raise InputError(f"{path}, line {number}: {many}, must be {n_in}: one per input")
                 rows.append([_number(cell, path, number, column) for column, cell in enumerate(cells)])
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: neither .npy nor readable CSV ({error})") from None

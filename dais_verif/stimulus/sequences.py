@@ -28,7 +28,9 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
         if not isinstance(file, np.lib.npyio.NpzFile):
-            raise InputError(f"{path}: is not an .npz file: a machine's inputs are an array a signal, numpy.savez(...)")
+            raise InputError(
+                f"{path}: is not an .npz file: a machine's inputs are one array per signal, numpy.savez(...)"
+            )
         found = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
         raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None

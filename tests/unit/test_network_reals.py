@@ -157,9 +157,11 @@ def refused(make: Callable[[Build, str], str]) -> str:
 
 
 def test_nothing_else_computes_with_them() -> None:
-    assert "is a result of Tanh, no fixed-point number: let a QuantizeLinear" in refused(lambda b, x: b.node("Tanh", x))
-    assert "(Add): it reads 't5', no fixed-point number" in refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
-    assert "a mean of 3 elements, no fixed-point number" in refused(
+    assert "is a result of Tanh, not a fixed-point number: let a QuantizeLinear" in refused(
+        lambda b, x: b.node("Tanh", x)
+    )
+    assert "(Add): it reads 't5', not a fixed-point number" in refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
+    assert "a mean of 3 elements, not a fixed-point number" in refused(
         lambda b, x: b.node("AveragePool", x, kernel_shape=[1, 3])
     )
     mixed = refused(

@@ -71,7 +71,7 @@ def test_csv_is_exact(tmp_path: Path, text: str | bytes, rows: list[list[Any]]) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\n", "x.csv, line 1: 1 value, must be 2: one an input"),
+        ("1\n", "x.csv, line 1: 1 value, must be 2: one per input"),
         ("1,2\n1,2,3\n", "x.csv, line 2: 3 values, must be 2"),
         ("a,b\n\n1,2\n3,x\n", "x.csv, line 4, column 2: 'x' is not a number"),
         ("1,2\na,b\n", "x.csv, line 2, column 1: 'a' is not a number"),

@@ -142,7 +142,7 @@ def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:
 
 def _of_machine(machine: Machine, request: EvaluationRequest, progress: Progress) -> Evaluation:
     if request.output is not None and request.output.suffix == ".npy":
-        raise RequestError.of("{output} must end with .npz, an array a signal, or be CSV: this is a machine.")
+        raise RequestError.of("{output} must end with .npz, one array per signal, or be CSV: this is a machine.")
     record, run, several = evaluate_machine(machine, request, progress)
     done = Evaluation(record, *table_of(run))
     if request.output is not None:
