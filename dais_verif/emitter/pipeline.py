@@ -204,8 +204,8 @@ def _text(plan: _Plan, top: str, options: PipelineOptions) -> str:
     out = Writer()
     many = counted(stages, "stage")
     notes = [
-        f"Latency {stages}, a vector every edge of clk. op_N is as the stage that computes it has it; op_N_sK is the",
-        f"same value as stage K sees it. Outputs leave a register: stage {stages + 1} would see them. neg_N is -op_N.",
+        f"Latency {stages}, one vector per edge of clk. op_N is the value of op N in the stage that computes it,",
+        f"op_N_sK the same value in stage K. Outputs come from registers, before stage {stages + 1}. neg_N is -op_N.",
     ]
     module.header(out, program, top, ports, f"pipelined, {many}", notes=notes, control=_control_ports(options))
     with out.indent():
