@@ -107,7 +107,7 @@ def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
         return kind.from_json(read_plain(path, _MOST_RECORD))
     except InputError as error:
         raise InputError(
-            f"{str(path)!r} would be written over, and is not a record of an earlier run ({error}); choose another "
+            f"{str(path)!r} would be overwritten, and is not a record of an earlier run ({error}); choose another "
             f"folder"
             " with -o"
         ) from None

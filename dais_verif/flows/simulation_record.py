@@ -118,7 +118,7 @@ def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
     found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
-    latencies = [Decision("latency", f"{latency} clock edges", "as the design showed it") for latency in sorted(found)]
+    latencies = [Decision("latency", f"{latency} clock edges", "as the design shows it") for latency in sorted(found)]
     if any(decision.what == "latency" for decision in record.decisions):  # it was given
         latencies = []
     return replace(
@@ -148,7 +148,7 @@ def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -
     if icarus is None or icarus.vectors_compared >= record.vectors:
         return record
     chosen = f"the first {icarus.vectors_compared} of {record.vectors}"
-    decision = Decision("vectors in icarus", chosen, "it ran until verilator had ended; --icarus-vectors says how many")
+    decision = Decision("vectors in icarus", chosen, "it ran until verilator ended; --icarus-vectors says how many")
     again = request.reproduce(["--icarus-vectors", str(icarus.vectors_compared)])
     return replace(record, reproduce=again, decisions=[*record.decisions, decision])
 

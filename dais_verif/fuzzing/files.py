@@ -133,7 +133,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
         read_tree(folder)
     except InputError:
         raise InputError(
-            f"{str(folder)!r} holds {taken[0].name!r}, which {who} would write over, and no case of an earlier run; "
+            f"{str(folder)!r} holds {taken[0].name!r}, which {who} would overwrite, and no case of an earlier run; "
             "choose another folder with -o"
         ) from None
 
@@ -200,7 +200,7 @@ def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
         read_exact(kept.vectors)
         return tree, kept
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ZeroDivisionError) as error:
-        raise InputError(f"{path}: no case as fuzz and shrink write them ({type(error).__name__}: {error})") from None
+        raise InputError(f"{path}: not a case as written by fuzz or shrink ({type(error).__name__}: {error})") from None
 
 
 def read_case(folder: Path) -> tuple[Case, KeptCase]:

@@ -59,7 +59,7 @@ def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKer
             raise GlueError(_refusal(params.node_name, code, answer), code, answer)
         larger = _buffers_of(answer)
         if larger == buffers:
-            raise InputError(f"{params.node_name}: {code.title}, but the size that it asks for is the one that it had")
+            raise InputError(f"{params.node_name}: {code.title}, but the size that it requires is the one that it had")
         buffers = larger
     raise InputError(f"{params.node_name}: its buffers were too small {MOST_CALLS} times, each time by another size")
 
@@ -78,7 +78,7 @@ def _refusal(name: str, code: GlueCode, answer: HabanaKernelInstantiation) -> st
     written = answer.written_back
     wants = [f"{field} {value}" for field, value in vars(written).items() if value not in (None, {}, frozenset())]
     why = f": {answer.failure}" if answer.failure else ""
-    tail = f"; it wants {', '.join(wants)}" if wants else ""
+    tail = f"; it requires {', '.join(wants)}" if wants else ""
     return f"kernel {name!r} answers {code.title} ({int(code)}){why}{tail}"
 
 

@@ -82,7 +82,7 @@ class TpcLibCode(IntEnum):
     INSUFFICIENT_ELF_BUFFER = 18
     MISSING_PRIVATE_STRUCTURE = 19
     UNSUPPORTED_5D_TENSORS = 20
-    #: A kernel that stands for a graph has nothing to replace.
+    #: A kernel that represents a graph has nothing to replace.
     CGUID_GRAPH_UNCHANGED = 21
     #: Shape inference was given no inputs to infer from.
     SIF_NULL_PTR = 22

@@ -90,7 +90,7 @@ class Libraries:
         out = "".join(f"; {one}" for one in self.broken)
         near = get_close_matches(plain, [known for one in self.found for known in _names(one.library, DeviceId.GAUDI)])
         meant = f": did you mean {near[0]}?" if near else ""
-        raise InputError(f"no library has a kernel {name!r}{meant}; kernel list shows those that there are{out}")
+        raise InputError(f"no library has a kernel {name!r}{meant}; kernel list lists all{out}")
 
     def _having(self, name: str) -> tuple[list[FoundLibrary], str]:
         library, slash, plain = name.partition("/")
@@ -120,7 +120,7 @@ def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) 
     candidates: list[_Candidate] = []
     for file in map(Path, files):
         if not file.is_file():
-            raise InputError(f"there is no library {str(file)!r}: it is a Python file with a LIBRARY in it")
+            raise InputError(f"there is no library {str(file)!r}: name a Python file with a LIBRARY")
         candidates.append(_Candidate(file.stem, str(file), file))
     candidates += _installed() if installed else ()
     found: dict[str, FoundLibrary] = {}
@@ -184,10 +184,12 @@ def _checked(loaded: object) -> KernelLibrary:
     code, number, names = library.get_kernel_names(DeviceId.GAUDI, 0)
     code_again, number_again, names = library.get_kernel_names(DeviceId.GAUDI, number)
     if (code, code_again, number_again, len(names)) != (GlueCode.SUCCESS, GlueCode.SUCCESS, number, number):
-        raise InputError(f"it says that it has {counted(number, 'kernel')}, and then lists {len(names)}")
+        raise InputError(f"it states {counted(number, 'kernel')}, but lists {len(names)}")
     for name in names:
         if not 0 < len(name.encode()) <= MAX_NAME_BYTES or "/" in name:
-            raise InputError(f"a kernel of it is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'")
+            raise InputError(
+                f"one of its kernels is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'"
+            )
     if len(set(names)) < number:
         raise InputError("two of its kernels have one name")
     return library

@@ -175,7 +175,7 @@ def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) ->
 def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
     """On a worker: yield the launcher, the worker's address, and a function that tells if the task was taken away."""
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
+        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     worker = importlib.import_module("distributed").get_worker()
     key = worker.get_current_task()
     with _lock:

@@ -177,11 +177,11 @@ def _programs(said: _Texts, base: Path) -> tuple[list[Found], list[str]]:
 
 def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:
     if said.stages is not None and said.rtl:
-        raise InputError(f"{name}: variants.{key}: stages shapes our own RTL, rtl is that of others; give one of them")
+        raise InputError(f"{name}: variants.{key}: stages is for emitted RTL, rtl names user RTL; give one of them")
 
     for word in said.arguments:
         if word.partition("=")[0] in _OURS:
-            raise InputError(f"{name}: variants.{key}.arguments: {word} is not for here; regress gives it itself")
+            raise InputError(f"{name}: variants.{key}.arguments: {word} is not allowed here, since regress sets it")
 
     def path_of(text: str) -> Path:
         folder = os.path.relpath(program.path.parent, base)

@@ -196,7 +196,7 @@ class _Run:
             if self._fingerprint(planned) == fingerprint:  # else files changed, and it is unknown which were used
                 self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
-            result = _failed(planned, "the cluster gave the job up: its scheduler was lost")
+            result = _failed(planned, "the cluster did not run the job: its scheduler was lost")
         except ToolError as error:
             result = _failed(planned, str(error))
         except Exception as error:  # an error of this job must not affect others

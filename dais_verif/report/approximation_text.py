@@ -77,7 +77,9 @@ def measured_notes(record: MeasuredRecord) -> list[str]:
     for one in record.measured:
         if one.unfinished:
             outputs = ", ".join(map(str, one.unfinished))
-            notes.append(f"{one.name}: the solver did not get from what was reached to the bound of outputs {outputs}")
+            notes.append(
+                f"{one.name}: the solver did not close the gap between reached value and bound of outputs {outputs}"
+            )
     return list(dict.fromkeys(notes))
 
 

@@ -42,5 +42,5 @@ def _clock(record: BuildRecord) -> str:
     timing = record.timing
     allowed = "any" if timing.allowed is None else f"up to {timing.allowed:.2f} MHz"
     if timing.required is None:
-        return f"{allowed}; none was asked for"
-    return f"{allowed}; {timing.required:g} MHz asked for"
+        return f"{allowed}; none was requested"
+    return f"{allowed}; {timing.required:g} MHz requested"

@@ -38,7 +38,7 @@ def _lines(picture: KernelPicture, width: int) -> Iterator[str]:
             yield f"and {tensor.left_out} grids more"
     if any(tensor.outside for tensor in picture.tensors):
         yield ""
-        yield "# touched, + outside of the tensor: a pad is read, and what is written is dropped"
+        yield "# touched, + outside of the tensor: reads give a pad, writes are dropped"
     for chart in picture.charts:
         yield ""
         yield from _chart(chart, width)

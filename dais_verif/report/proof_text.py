@@ -138,10 +138,10 @@ def _print_open(record: ProofRecord, out: Console) -> None:
         if word == "ignored":
             signal, why = (
                 "",
-                f"  {claim.signal} does not hold this op, and no output rests on it",
+                f"  {claim.signal} does not hold this op, and no output depends on it",
             )
         elif word == "UNKNOWN" and record.counterexample is not None:
-            why = "  not looked at any more: the RTL is wrong already"
+            why = "  not examined, since the RTL is already wrong"
         out.print(f"{word:<10} {_name(record, claim)}{signal}{why}", markup=False)
     if len(failed) > _SHOWN:
         out.print(f"           ... {len(failed) - _SHOWN} more (--json lists all)", markup=False)

@@ -52,7 +52,7 @@ def kept_in(folder: Path) -> Case:
 def test_a_case_takes_the_place_of_a_case_alone(tmp_path: Path) -> None:
     require_place(tmp_path, case_names(), "fuzz")
     (tmp_path / "program.bin").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"holds 'program.bin', which fuzz would write over"):
+    with pytest.raises(InputError, match=r"holds 'program.bin', which fuzz would overwrite"):
         require_place(tmp_path, case_names(), "fuzz")
     kept_in(tmp_path)
     require_place(tmp_path, case_names(), "fuzz")

@@ -73,7 +73,7 @@ def test_what_was_kept_of_something_else_is_refused(files: tuple[Path, Path], tm
     with pytest.raises(InputError, match="another grid"):
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, grid=3, resume=True)
     (tmp_path / "a.txt.tried.json").write_text("{")
-    with pytest.raises(InputError, match="not what a search keeps"):
+    with pytest.raises(InputError, match="is not a file of measurements of a search"):
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, resume=True)
 
 

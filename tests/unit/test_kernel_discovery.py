@@ -169,7 +169,7 @@ class TestBroken:
             (BARE.replace('["bare"]', '["a" * 64]'), "1 to 63 bytes"),
             (
                 BARE.replace("max_count)\n", "max_count + 1)[:2] + ((),)\n"),
-                "says that it has 1 kernel, and then lists 0",
+                "it states 1 kernel, but lists 0",
             ),
             (OUTSIDERS.replace('"larger",', '"lar/ger",'), "the name of a kernel has 1 to 63 bytes"),
         ],

@@ -359,7 +359,7 @@ class TestBuffers:
         with pytest.raises(InputError, match="too small 5 times"):
             instantiate(greedy, request())
         greedy.more = 0
-        with pytest.raises(InputError, match="the size that it asks for is the one that it had"):
+        with pytest.raises(InputError, match="the size that it requires is the one that it had"):
             instantiate(greedy, request())
 
     def test_a_table_of_the_wrong_size(self) -> None:
@@ -368,7 +368,7 @@ class TestBuffers:
             instantiate(library(kernel(aux=lambda r: [wrong])), request())
 
     def test_a_refusal_says_what_is_wanted(self) -> None:
-        with pytest.raises(GlueError, match=r"answers GLUE_INCOMPATIBLE_INPUT_COUNT \(3\); it wants input_count 1"):
+        with pytest.raises(GlueError, match=r"answers GLUE_INCOMPATIBLE_INPUT_COUNT \(3\); it requires input_count 1"):
             instantiate(library(kernel()), request(input_tensors=(X, X)))
 
 

@@ -355,7 +355,7 @@ class TestVerb:
             (("FILE", "--member", "1"), "--member is 1; max_pool"),
             (("FILE", "--member", "a"), "--member is 'a', must be coordinates"),
             (("relu", "--member", "1"), "--member is for instances"),
-            (("relu", "--html", "x.html"), "A page is of an instance"),
+            (("relu", "--html", "x.html"), "A page shows an instance"),
             (("none.toml",), "none.toml"),
         ],
         ids=["outside", "dimensions", "number", "name", "page", "file"],

@@ -153,7 +153,7 @@ def test_what_is_expected_is_held_against_what_was_found(tmp_path: Path, manifes
     [
         ("expect = 3", "must hold"),
         ('[[expect]]\nby = "luck"', "must be one of"),
-        ('[[expect]]\nby = "any"\nline = "3"', "is no key, or of another type"),
+        ('[[expect]]\nby = "any"\nline = "3"', "is not a key, or has another type"),
         ("[[", "cannot be read"),
     ],
     ids=["no table", "judge", "type", "not valid TOML"],

@@ -77,8 +77,8 @@ def decisions(folder: Path, ports: str, pins: Pins) -> dict[str, tuple[str, str]
     [
         ("latency = 1", Pins(), "--ports"),
         ("latency = 3", Pins(latency=1), "--latency"),
-        ("", Pins(), "as the design showed it"),
-        ("latency = 3", Pins(latency="auto"), "as the design showed it"),
+        ("", Pins(), "as the design shows it"),
+        ("latency = 3", Pins(latency="auto"), "as the design shows it"),
     ],
 )
 def test_the_record_says_who_said_the_latency(line: str, pins: Pins, why: str, tmp_path: Path) -> None:

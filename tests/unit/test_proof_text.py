@@ -44,12 +44,12 @@ def shown(proof: Proof) -> str:
 def test_a_name_on_which_no_output_rests_is_ignored_in_a_pass() -> None:
     text = shown(PASSED)
     assert "REFUTED" not in text
-    assert "ignored    op 1  v1 does not hold this op, and no output rests on it" in text
+    assert "ignored    op 1  v1 does not hold this op, and no output depends on it" in text
     assert "REFUTED    op 1  signal v1" in shown(FAILED)
 
 
 def test_an_output_that_was_left_out_after_a_counterexample_says_so() -> None:
-    assert "UNKNOWN    output 1  not looked at any more: the RTL is wrong already" in shown(FAILED)
+    assert "UNKNOWN    output 1  not examined, since the RTL is already wrong" in shown(FAILED)
     assert "UNKNOWN    output 1\n" in shown(replace(FAILED, counterexample=None))
 
 

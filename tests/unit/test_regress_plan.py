@@ -187,8 +187,11 @@ def test_the_command_outranks_the_manifest(folder: Path) -> None:
             'programs = "a"\n[variants.x]\nstage = 3',
             "[variants.x]: Object contains unknown field `stage`; known are rtl",
         ),
-        ('programs = "a"\n[variants.x]\nstages = 3\nrtl = "a.v"', "variants.x: stages shapes our own RTL"),
-        ('programs = "a"\n[variants.x]\narguments = ["--seed=4"]', "variants.x.arguments: --seed=4 is not for here"),
+        ('programs = "a"\n[variants.x]\nstages = 3\nrtl = "a.v"', "variants.x: stages is for emitted RTL"),
+        (
+            'programs = "a"\n[variants.x]\narguments = ["--seed=4"]',
+            "variants.x.arguments: --seed=4 is not allowed here",
+        ),
         ('programs = "a"\n[variants."x/y"]', "'x/y' must be a name"),
         ('programs = "a"\n[variants]\nx = 3', "[variants.x]: Expected `object`, got `int`"),
     ],

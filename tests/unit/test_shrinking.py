@@ -236,7 +236,7 @@ def test_files_that_are_no_case_stay(product: Path, tmp_path: Path) -> None:
     mine = tmp_path / "small" / "inputs.npy"
     mine.parent.mkdir()
     mine.write_text("mine")
-    with pytest.raises(InputError, match="which shrink would write over"):
+    with pytest.raises(InputError, match="which shrink would overwrite"):
         dais_verif.shrink(product, mine.parent, command="false {program}")
     assert mine.read_text() == "mine"
     mine.unlink()
@@ -273,7 +273,7 @@ def test_a_command_that_never_ends_or_crashes_is_a_failure(tmp_path: Path) -> No
         ({"vectors": [["1/3"]]}, "not an integer times a power of two"),
         ({"vectors": [["1", "2", "3", "4", "5", "6", "7"]]}, "each vector must have"),
         ({"program": "../program.bin"}, "must be the name of a file beside it"),
-        ({"seed": "x"}, "no case as fuzz and shrink write them"),
+        ({"seed": "x"}, "not a case as written by fuzz or shrink"),
     ],
     ids=["schema", "nan", "huge", "third", "length", "outside", "seed"],
 )

@@ -56,7 +56,7 @@ class Space:
             able |= {"group_conv": (12,), "mul": (12,)}
         places = tuple((n, at) for n, node in enumerate(nodes) for at, op in enumerate(node.ops) if op.op in able)
         if not places:
-            raise RequestError("no node of the network is a convolution that a knob could be for")
+            raise RequestError("no node of the network is a convolution to which a knob can be applied")
         return cls(nodes, places, tuple(able[nodes[n].ops[at].op] for n, at in places))
 
     @property

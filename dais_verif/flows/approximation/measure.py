@@ -85,7 +85,7 @@ class MeasureRequest:
         if self.target is not None:
             require_target(self.target)
         elif self.form != "unrolled":
-            raise RequestError.of("{form} {value} is what is synthesized: add {target}.", value=self.form)
+            raise RequestError.of("{form} {value} is for synthesis: add {target}.", value=self.form)
         if self.budget is not None:
             exact_budget(self.budget)
         read = {"network": self.network, "configurations": self.configurations, "data": self.data}

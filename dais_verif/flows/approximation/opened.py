@@ -43,9 +43,7 @@ def _shape_warnings(file: ConfigurationFile) -> list[str]:
         return [f"line {other.line}: {other.name!r} is for another network than {first.name!r}: other nodes or ops"]
     ids = [node.id for node in first.nodes]
     if ids != list(range(1, len(ids) + 1)):
-        return [
-            f"line {first.nodes[0].line}: nodes are numbered {ids[0]}, ... and not 1, 2, 3, ...; no network has such"
-        ]
+        return [f"line {first.nodes[0].line}: nodes are numbered {ids[0]}, ... and not 1, 2, 3, ..., as in any network"]
     return []
 
 

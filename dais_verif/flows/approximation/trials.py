@@ -44,7 +44,7 @@ class Trial:
 
 
 class Workers:
-    """The executor of measurements: this process, or a named cluster. A context, which ends what it started."""
+    """The executor of measurements: this process, or a named cluster. As a context, it ends the workers it started."""
 
     def __init__(self, trial: Trial, cluster: str | None, jobs: int | None) -> None:
         self._trial, self._name, self._jobs = trial, cluster, jobs
@@ -80,5 +80,5 @@ class Workers:
 
 def _on_worker(trial: Trial, text: bytes, version: str) -> int | None:
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
+        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     return trial.correct(text, 1)

@@ -182,7 +182,9 @@ def _resumed(request: TuneRequest, about: str) -> _Kept:
     try:
         found = msgspec.json.decode(read_plain(request.kept, _MOST_BYTES, "kept search"), type=_Kept)
     except msgspec.DecodeError as error:
-        raise InputError(f"{str(request.kept)!r} is not what a search keeps: {error}; leave out resume") from None
+        raise InputError(
+            f"{str(request.kept)!r} is not a file of measurements of a search: {error}; leave out resume"
+        ) from None
     if found.about != about:
         raise InputError(f"{str(request.kept)!r} is of another network, other samples or another grid")
     return found

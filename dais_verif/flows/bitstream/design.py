@@ -55,7 +55,7 @@ def build_design(
     ``cycles``: per vector of a machine behind a link. Raises ``InputError`` for a design that cannot be wrapped.
     """
     if cycles is not None and (kind == NONE or not isinstance(model, Machine)):
-        raise RequestError.of("{cycles} are those of a machine (ALIRFSM) behind a link.")
+        raise RequestError.of("{cycles} is for a machine (ALIRFSM) behind a link.")
     if isinstance(model, Machine):
         if kind == NONE:
             clock = CLOCK if model.registers else None

@@ -174,7 +174,7 @@ def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
 
 def _on_worker(stretch: Stretch, version: str) -> Judged:
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
+        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     return _judge(stretch)
 
 

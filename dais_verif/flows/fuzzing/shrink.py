@@ -126,7 +126,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
     require_place(request.output, request.written, "shrink")
     make_folder(request.output)
-    with temporary_folder() as scratch, progress.working("looking for what fails ...") as tell:
+    with temporary_folder() as scratch, progress.working("looking for a failure ...") as tell:
         if request.design.rtl:
             fails = _rtl_fails(request, form, scratch.path)
             found = shrink_rtl(request.design, case, fails, scratch.path, request.time, request.timeout, _told(tell))

@@ -82,7 +82,7 @@ def build_kernel(
     require_range("parallel", parallel, 1, MOST_PARALLEL)
     if form != "memory" and parallel > 1:
         raise RequestError.of(
-            "{parallel} {value} is for memories: a stream has all members of a pixel side by side already.",
+            "{parallel} {value} is for memories: a stream already computes all members of a pixel in parallel.",
             value=parallel,
         )
     if params is None and name.endswith(".toml") and is_request(Path(name)):
@@ -94,7 +94,7 @@ def build_kernel(
     if failures:
         raise InputError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
     if printf and not instance.taps:
-        raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
+        raise InputError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
     made = _memory(instance, parallel, printf) if form == "memory" else _stream(instance, printf)
     machine = machine_json(made.machine)
     files = {

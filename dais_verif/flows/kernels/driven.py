@@ -21,7 +21,7 @@ def read_driven(machine: Machine, driven: Driven, *, check: bool = True) -> Foun
     raw = {name: array[None] for name, array in driven.inputs.items()}
     run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
     if run is None or run.unknowns:
-        return Found(problem="the machine has outputs that are unknown, or is beyond the fast engine")
+        return Found(problem="the machine has unknown outputs, or the fast engine does not support it")
     outputs, first = {}, 0
     for signal in machine.outputs:
         outputs[signal.name] = run.before[:, first : first + len(signal.types), 0]

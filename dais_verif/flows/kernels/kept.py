@@ -27,5 +27,5 @@ def keep_no_answer(folder: Path | None, record: _Record) -> None:
     """Write a record of an unfinished run while only the machine has passed, so that an interruption leaves no PASS."""
     if record.verdict is Verdict.PASS:
         keep_answer(
-            folder, replace(record, verdict=Verdict.NOT_RUN, message="the members of the kernel were not looked at")
+            folder, replace(record, verdict=Verdict.NOT_RUN, message="the members of the kernel were not compared")
         )

@@ -56,7 +56,7 @@ def show_any(
     if name.endswith(".toml") or Path(name).is_dir():
         return draw_kernel(Path(name), libraries, None if member is None else read_member(member))
     if page:
-        raise RequestError("A page is of an instance: name a .toml file, or a folder of `kernel build`.")
+        raise RequestError("A page shows an instance: name a .toml file, or a folder of `kernel build`.")
     if member is not None:
         raise RequestError.of("{member} is for instances: name a .toml file, or a folder of `kernel build`.")
     return show_kernel(name, libraries, progress=progress)

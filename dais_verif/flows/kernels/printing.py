@@ -91,7 +91,7 @@ def print_folder(
 def require_messages(instance: KernelInstance) -> None:
     """Raise ``InputError`` if members of ``instance`` print nothing."""
     if not instance.taps:
-        raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
+        raise InputError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
 
 
 def require_shown(kernel: KernelFolder) -> None:

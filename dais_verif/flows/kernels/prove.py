@@ -74,7 +74,7 @@ def prove_kernel(
         laws=broken[0] if broken else "each element is written once, and members touch what the mapping says",
         facts="not looked at",
         folded=Verdict.NOT_RUN,
-        message="not looked at: what comes before it is not proved",
+        message="not looked at, since an earlier claim is not proved",
     )
     if record.verdict is Verdict.PASS and broken:
         message = f"the mapping of {proved.kernel} breaks a law: {proved.laws}"
@@ -83,7 +83,7 @@ def prove_kernel(
         with watch.stage("facts"), progress.working("running the control of all ranges"):
             findings, proved = _facts(kernel, proved)
         if findings:
-            message = f"what is stated of {proved.kernel} does not hold: {proved.facts}"
+            message = f"the stated facts of {proved.kernel} do not hold: {proved.facts}"
             record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
     if record.verdict is Verdict.PASS:
         with watch.stage("members"), progress.working("comparing with all members side by side"):

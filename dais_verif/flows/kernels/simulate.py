@@ -59,7 +59,7 @@ def simulate_kernel(
         require_shown(kernel)
         design = request.design
         if design.of_bits or design.wrapped is not None:
-            raise RequestError.of("{printf} is for RTL with the ports of the machine, and no netlist or wrapper.")
+            raise RequestError.of("{printf} is for RTL with the ports of the machine, not for a netlist or wrapper.")
     rng = np.random.default_rng(request.seed)
     with watch.stage("read"):
         sequences, classes = _sequences(kernel, machine, request, rng)
@@ -100,7 +100,7 @@ def _printed(
 ) -> tuple[SimulationRecord, KernelRun]:
     """Add the text that members print for the first sequence to both records; simulators must print the same."""
     if not sequences:
-        raise RequestError.of("{printf} prints what members of tensors print, and there are none: see {inputs}.")
+        raise RequestError.of("{printf} needs tensors, and there are none: see {inputs}.")
     rtl = request.design.rtl or (kernel.rtl,)
     with work_folder(None) as folder:
         simulators = simulators_for(request.simulator, rtl)

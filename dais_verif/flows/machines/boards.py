@@ -66,7 +66,7 @@ def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> No
             "{resume} is for programs: a run of a machine always starts from the beginning; leave it out."
         )
     if blame is not None:
-        raise RequestError.of("{blame} is for programs, whose ops have taps; of a machine there are none yet.")
+        raise RequestError.of("{blame} is for programs, whose ops have taps; machines do not have them yet.")
 
 
 def board_decisions(restart: Restart, cycles: int) -> list[Decision]:

@@ -57,7 +57,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     """
     machine = find_machine(request.a)
     if machine is None:
-        raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is none.")
+        raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is not a machine.")
     if find_machine(request.b) is not None:
         raise RequestError.of(
             "A and B are machines, and a machine is compared with a program; to compare two, write the RTL of one, and "
@@ -67,7 +67,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     if request.frame is None:
         raise RequestError.of("A is a machine: give {frame}, a file that says which of its cycles are the program B.")
     if request.output is not None and request.output.suffix != ".npz":
-        raise RequestError.of("{output} must end with .npz: what shows a difference of a machine is a sequence.")
+        raise RequestError.of("{output} must end with .npz: a difference of a machine is shown by a sequence.")
     said = read_frame(request.frame, machine)
     b, warnings = read_program(request.b, request.layout_b or request.layout, progress)
     frame = said.frame
@@ -128,7 +128,7 @@ def _assumed(machine: Machine, every: Unrolled) -> list[str]:
     if not uninitialised:
         return []
     shown = ", ".join(map(str, uninitialised[:_LOST])) + ", ..." * (len(uninitialised) > _LOST)
-    return [f"what nothing initialises and outputs depend on holds some value at power-up, in simulation X: {shown}"]
+    return [f"uninitialised registers on which outputs depend have some value at power-up, X in simulation: {shown}"]
 
 
 def _values(values: Sequence[Fraction | None]) -> str:
@@ -180,7 +180,9 @@ class _Frames:
                 return other
         lost = lost_of(self.machine, self.said.frame, every)
         names = "".join(f"; {e} is not restored: it depends on {in_words(on)}" for e, on in [*lost.items()][:_LOST])
-        message = f"the first {_FRAMES} frames are right; one that begins in another state, which may never be, is not"
+        message = (
+            f"the first {_FRAMES} frames are right; one that begins in another state, which may be unreachable, is not"
+        )
         message += names + f"; nor are {len(lost) - _LOST} more" * (len(lost) > _LOST)
         return replace(found, record=replace(found.record, verdict=Verdict.UNKNOWN, message=message))
 
@@ -258,7 +260,7 @@ class _Frames:
                 message = f"the frame after a reset in the place of cycle {cycle}: {other.record.message}"
                 return replace(other, record=replace(other.record, message=message)), False
         names = ", ".join(map(str, missed[:4])) + ", ..." * (len(missed) > 4)
-        message = f"a reset does not bring back {names}; no vector shows a frame that is wrong for it"
+        message = f"a reset does not restore {names}; no vector shows a frame that is wrong because of that"
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def stall(self, stall: Stall) -> DiffRecord:

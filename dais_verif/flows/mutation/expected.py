@@ -62,7 +62,7 @@ def _expectation(entry: object, where: str) -> Expectation:
             continue
         if name not in _WHICH or type(value) is not _WHICH[name]:
             known = ", ".join(f"{key} ({kind.__name__})" for key, kind in _WHICH.items())
-            raise InputError(f"{where}: {name} = {value!r} is no key, or of another type; keys are by, {known}")
+            raise InputError(f"{where}: {name} = {value!r} is not a key, or has another type; keys are by, {known}")
         which.append((name, value))  # type: ignore[arg-type]
     return Expectation(tuple(which), entry["by"])
 

@@ -202,9 +202,7 @@ def _judge(
     if not provable:
         if "prove" in request.asked:
             return Verdict.UNKNOWN, f"the unmutated design is not proved: {first.message}"
-        judged.warnings.append(
-            f"nothing is said of equivalence, since the unmutated design is not proved: {first.message}"
-        )
+        judged.warnings.append(f"equivalence is unknown, since the unmutated design is not proved: {first.message}")
     clocking = question.dut.interface.clocking
     if clocking is not None and clocking.latency is None:
         raise InputError.of("the latency of the design is not known: give it with {latency}")

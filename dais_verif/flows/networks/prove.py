@@ -71,7 +71,7 @@ def prove_network(
         laws=broken[0] if broken else "each element is written once, and members touch what mappings say",
         facts="cycles: not looked at",
         folded=Verdict.NOT_RUN,
-        message="not looked at: what comes before it is not proved",
+        message="not looked at, since an earlier claim is not proved",
         settings=settings,
     )
     if record.verdict is Verdict.PASS and broken:

@@ -123,7 +123,7 @@ def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
     resets, pauses = (sum(getattr(one.driven, name) for one in sequences) for name in ("broken_off", "stalls"))
     parts = ["images in sequences from power-up"] + ["words in random order"] * (folder.form == "memory")
     if len(folder.configurations) > 1:
-        parts.append("each image in a configuration of its own, with any other one said while it runs")
+        parts.append("each image in a configuration of its own, with other values of config while it runs")
     return ", ".join(
         [*parts, f"{counted(resets, 'run')} broken off by a reset", f"{counted(pauses, 'cycle')} of pauses"]
     )

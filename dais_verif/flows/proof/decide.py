@@ -165,7 +165,7 @@ def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, 
             try:
                 with as_written(), reader.readable(reader.names[0], design) as read:
                     netlists = {WRITTEN: read(), **netlists}
-            except InputError:  # slices of what is not assigned yet, for example, which rules see through
+            except InputError:  # slices of unassigned variables, for example, which only rewriting can resolve
                 pass
         seconds = _FOREIGN_SECONDS if reader.foreign else _OWN_SECONDS
         return judge_sample(proof, *put_to_the_solver(task.program, netlists, dut, proof, task.options, seconds))
@@ -192,7 +192,7 @@ def state_obligations(task: ProofTask, dut: Dut, proof: Proof) -> tuple[list[Sta
         try:
             with as_written():
                 return export_statements(program, read(), dut, proof, options), "as written"
-        except InputError as error:  # slices of what is not assigned yet, for example, which rules see through
+        except InputError as error:  # slices of unassigned variables, for example, which only rewriting can resolve
             return export_statements(program, read(), dut, proof, options), f"in normal form, since: {error}"
 
     reading = reader.readable(reader.names[0], reader.in_verilog(task.design))

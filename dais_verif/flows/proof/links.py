@@ -252,6 +252,6 @@ def _judged(core: ProofRecord, link: ProvedLink, *, asked: bool) -> tuple[Verdic
         return Verdict.UNKNOWN, f"the bitstream is not proved to be the RTL of core and {link.link}: {link.why}"
     if asked and link.board is not None and link.board is not Verdict.PASS:
         told = f"{link.board.value}: {link.board_message}"
-        return Verdict.UNKNOWN, f"the bitstream was proved, and a board that it is does not confirm it ({told})"
+        return Verdict.UNKNOWN, f"the bitstream was proved, but a simulated board with it does not confirm it ({told})"
     text = f"the bitstream is the RTL of core, wrapper and {link.link} in every cycle from power-up, for all inputs"
     return Verdict.PASS, f"{text}: {link.claims} claims on outputs, registers and buffers; of the core: {core.message}"

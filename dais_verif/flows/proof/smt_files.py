@@ -23,13 +23,13 @@ OBLIGATIONS_SCHEMA = "dais-verif/obligations/1"
 _README = """\
 Obligations of a proof by dais-verif: {program}, {hash}
 
-Every file says, in SMT-LIB 2 (QF_BV), that a signal or an output of the RTL differs from what the program means.
-`unsat`: it does not, whatever the values are that the file declares. index.json lists for each file the ops and
-outputs that rest on it, how dais-verif decided it, and the answer that a solver must give:
+Every file states, in SMT-LIB 2 (QF_BV), that a signal or an output of the RTL differs from its value in the program.
+`unsat`: it does not differ for any values of the declared variables. index.json lists, for each file, the ops and
+outputs that depend on it, how dais-verif decided it, and the answer that a solver must give:
 {answers}.
 Terms: {terms}.
 
-To ask another solver, here z3, and see every answer that is another one than the index says:
+To run another solver, here z3, and see every answer that differs from the index:
 
     for f in *.smt2; do echo "$f $(z3 -T:60 "$f")"; done | sort > answers.txt
     python3 -c 'import json; [print(s["file"], s["answer"]) for s in json.load(open("index.json"))["statements"]]' \\

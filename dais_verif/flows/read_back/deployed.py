@@ -29,7 +29,7 @@ def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> I
     """
     what = f"bitstream {deployed}"
     if certified is None:
-        yield CertificateFinding(what, "a certificate of a bitstream", "one that speaks of none")
+        yield CertificateFinding(what, "a certificate of a bitstream", "one without a bitstream")
         return
     try:
         found = _configuration(deployed, folder / "deployed")

@@ -53,7 +53,7 @@ def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
         sequences = tuple({str(key): read_exact(rows) for key, rows in one.items()} for one in tree["sequences"])
         known = None if kernel is None else (str(kernel[0]), int(kernel[1]))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise InputError(f"{path}: no case as fuzz writes them ({type(error).__name__}: {error})") from None
+        raise InputError(f"{path}: not a case as written by fuzz ({type(error).__name__}: {error})") from None
     if Path(name).name != name:
         raise InputError(f"{path}: machine must be the name of a file beside it, not {name!r}")
     if known is not None and known[0] not in SHIPPED:

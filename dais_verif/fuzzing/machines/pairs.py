@@ -97,7 +97,7 @@ def json_form(case: MachineCase) -> Disagreement | None:
         if parse_machine(data).hash != case.machine.hash:
             return Disagreement("alirfsm", "another machine", "the ALIRFSM of the machine is read back as another one")
         return None
-    raise NotJudged("ALIRFSM cannot say this machine")
+    raise NotJudged("ALIRFSM cannot express this machine")
 
 
 def proved_rtl(case: MachineCase) -> Disagreement | None:
@@ -116,7 +116,7 @@ def proved_rtl(case: MachineCase) -> Disagreement | None:
     except InputError as error:
         raise NotJudged(str(error)) from None
     if proof.verdict is Verdict.RTL_MISMATCH and any(one.initial is None for one in case.machine.registers):
-        raise NotJudged("what nothing initialises is for a simulator to decide")
+        raise NotJudged("registers without initial values are left to simulators")
     if proof.verdict is Verdict.RTL_MISMATCH:
         return Disagreement("prove", "refuted", f"the RTL that we emit is refuted: {proof.message}")
     if proof.verdict is not Verdict.PASS:

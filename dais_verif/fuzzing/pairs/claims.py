@@ -51,5 +51,5 @@ def unreachable_bins(case: Case) -> Disagreement | None:
     count_batch(bins, CoverageProbes(case.program, check=False), case.batch, seen)
     wrong = np.flatnonzero(never & bins.hit(seen)).tolist()
     if wrong:
-        return Disagreement("coverage", "unreachable", f"{bins.text(wrong[0])}: said to be unreachable, and hit")
+        return Disagreement("coverage", "unreachable", f"{bins.text(wrong[0])}: called unreachable, but hit")
     return None

@@ -79,7 +79,7 @@ def _compared(
     """Return the disagreement as kind and text; None if neither vectors nor proof show that the netlist is wrong."""
     if simulated is not None:
         if proof.verdict is Verdict.PASS:
-            return "proved, and a simulation differs", f"the netlist is proved, and yet: {simulated.text}"
+            return "proved, and a simulation differs", f"the netlist is proved, but: {simulated.text}"
         return simulated.kind, simulated.text
     if proof.verdict is not Verdict.RTL_MISMATCH:
         return None

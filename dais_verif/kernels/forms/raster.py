@@ -200,7 +200,7 @@ def _sizes(plane: Plane) -> tuple[int, ...]:
 def _output_plane(
     name: str, tensor: MappedTensor, addressing: Addressing, followed: tuple[int, ...], geometry: Sequence[int]
 ) -> Plane:
-    """Return the plane of an output, of which each member writes one pixel, in the order of the scan."""
+    """Return the plane of an output, in which each member writes one pixel, in the order of the scan."""
     if len(set(followed)) < len(followed):
         _refuse(name, tensor, "belongs to members that move along two dimensions of an input at once")
     scanned = [d for d, row in enumerate(addressing.slopes) if any(row[at] for at in followed)]

@@ -139,7 +139,7 @@ def pattern_to_tpc(pattern: AccessPattern, memset: PadValue | None = None) -> Tp
 
 
 def pattern_from_tpc(pattern: TpcTensorAccessPattern) -> AccessPattern:
-    """Return a pattern in the older generation: its slope is that of start and end."""
+    """Return a pattern in the older generation, with the same slope for start and end."""
     return AccessPattern(
         dims=tuple(
             DimPattern.affine(d.index_space_dim, d.a, d.start_b, d.end_b, all_required=d.all_required)
