@@ -151,7 +151,7 @@ def _is_plain(before: tuple[str, ...], kind: str, token: str) -> bool:
 
 
 def _is_module(before: tuple[str, ...]) -> bool:
-    """Return True if the last of four words is the name of a module, at the begin of an instance or of the module.
+    """Return True if the last of four words is the name of a module, at the start of an instance or of the module.
 
     After any other word, such as the label of a block, the type of a net or a keyword, ``#`` begins a delay.
     """
