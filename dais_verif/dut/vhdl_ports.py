@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from dais_verif.dut.discover import Port
 from dais_verif.dut.interface import Clocking
@@ -28,11 +29,12 @@ _VECTOR = re.compile(
     r"\((.+?)\s+(downto|to)\s+(.+)\)\s*",
     re.DOTALL,
 )
-_OPERATIONS = {
+_OPERATIONS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Add: int.__add__,
     ast.Sub: int.__sub__,
     ast.Mult: int.__mul__,
-    ast.FloorDiv: int.__floordiv__,
+    # VHDL rounds quotients towards 0.
+    ast.FloorDiv: lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
 }
 
 
@@ -142,7 +144,6 @@ def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
         raise ValueError
 
     try:
-        # VHDL rounds divisions towards 0, and Python down: both are equal for numbers that are not negative.
         return value(ast.parse(text.strip().replace("/", "//"), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError):
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):  # the last two: too deep
         return None

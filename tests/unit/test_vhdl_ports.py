@@ -33,6 +33,8 @@ def entity(*declarations: str, generics: str = "") -> str:
         ("a : inout std_ulogic_vector(w - 1 downto 0)", [Port("a", "inout", 12)]),
         ("a : out bit_vector((w+4)/2*2 - 1 downto 0)", [Port("a", "out", 16)]),
         ("a : out std_logic_vector(-1 downto 0)", [Port("a", "out", 0)]),
+        ("a : out std_logic_vector(3 downto (-7) / 2)", [Port("a", "out", 7)]),
+        ("a : out std_logic_vector(3 downto 7 / (-2) + (-7) / (-2))", [Port("a", "out", 4)]),
         (
             "a : out std_logic_vector(3 downto 0); -- b : in bit;\n c : in bit",
             [Port("a", "out", 4), Port("c", "in", 1)],
@@ -54,6 +56,8 @@ def test_what_is_told(declaration: str, expected: list[Port], tmp_path: Path) ->
         entity("a : in std_logic_vector(7 downto 0)(3 downto 0)"),
         entity("a : in std_logic_vector(f(3) downto 0)"),
         entity("a : in std_logic_vector(2 / 0 downto 0)"),
+        entity(f"a : in std_logic_vector({'1 + ' * 50_000}1 downto 0)"),
+        entity(f"a : in std_logic_vector({'(' * 5_000}1{')' * 5_000} downto 0)"),
         entity("a : in std_logic_vector"),
         entity("nonsense"),
         "entity model is end entity;",
