@@ -96,7 +96,7 @@ def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
         elif len(kernel.input_names) != kernel.inputs:
             shown = ", ".join(repr(f"x{n}" if kernel.inputs > 1 else "x") for n in range(kernel.inputs))
             comma = "," * (kernel.inputs == 1)
-            why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), a name each"
+            why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), one name each"
         raise InputError(f"{name}: {asked} {why}")
     return kernel
 
@@ -194,8 +194,8 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
             known = sorted({field.removesuffix("_h").removesuffix("_w") for field in fields})
             words = f", of the words {', '.join(kernel.words[key])}" if key in kernel.words else ""
             raise InputError(
-                f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; a number each, or "
-                "height and width as a list"
+                f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; one number each,"
+                " or height and width as a list"
             )
     try:
         return structure.pack(values) if structure else None

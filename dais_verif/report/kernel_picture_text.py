@@ -84,7 +84,7 @@ def _chart(chart: Chart, width: int) -> Iterator[str]:
         rows.setdefault(label, []).append(activity)
     wide = max(map(len, rows))
     each = -(-(chart.last - chart.first + 1) // max(width - wide - 4, _NARROWEST))
-    scale = f", {each} cycles a character" if each > 1 else ""
+    scale = f", {each} cycles per character" if each > 1 else ""
     yield f"{chart.form} form: cycle 0 is {chart.zero}, all members are done in cycle {chart.done}{scale}"
     zero = -chart.first // each
     yield f"  {'':{wide}}  {'':{zero}}0{_ticks(chart, each, zero)}"

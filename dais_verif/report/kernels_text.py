@@ -97,7 +97,7 @@ def _costs(build: KernelBuild) -> list[tuple[str, str]]:
     last = f"the last one {facts['flush']} after the last beat"
     lines, registers = (counted(facts[name], "bit") for name in ("line_bits", "window_bits"))
     return [
-        ("time", f"{counted(facts['beats'], 'beat')} an image, one a cycle; {first}, {last}"),
+        ("time", f"{counted(facts['beats'], 'beat')} per image, one per cycle; {first}, {last}"),
         (
             "memory",
             f"{lines} of lines, {registers} of registers",

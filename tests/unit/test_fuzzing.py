@@ -122,7 +122,7 @@ def test_a_cluster_judges_the_same_cases(tmp_path: Path) -> None:
 def test_a_cluster_has_a_name_and_no_tool_of_others(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere"):
         dais_verif.fuzz(count=1, cluster="nowhere", output=tmp_path / "crashers")
-    with pytest.raises(RequestError, match="new cases by pairs of ours"):
+    with pytest.raises(RequestError, match="new cases by built-in pairs"):
         dais_verif.fuzz(count=1, cluster="local", against="da4ml", output=tmp_path / "crashers")
 
 

@@ -145,7 +145,7 @@ def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
         "from dais_verif.kernels.shipped import LIBRARY as ours\n"
         "LIBRARY = Library('bare', (replace(ours.kernel('relu'), input_names=()),))\n"
     )
-    with pytest.raises(InputError, match=r"give its Kernel input_names=\('x',\), a name each"):
+    with pytest.raises(InputError, match=r"give its Kernel input_names=\('x',\), one name each"):
         read_params(path, find_libraries([library]))
 
 

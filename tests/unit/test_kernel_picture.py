@@ -272,7 +272,7 @@ class TestRenderings:
 
     def test_a_narrow_terminal_has_coarser_charts(self, picture: KernelPicture) -> None:
         text = text_of(picture, 40)
-        assert "2 cycles a character" in text and max(map(len, text.split("memory form")[1].splitlines()[1:9])) < 42
+        assert "2 cycles per character" in text and max(map(len, text.split("memory form")[1].splitlines()[1:9])) < 42
 
     def test_pads_and_broken_laws_are_told(self, tmp_path: Path) -> None:
         one = INSTANCES["max_pool"]

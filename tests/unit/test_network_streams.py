@@ -275,5 +275,5 @@ def test_what_a_stream_cannot_be_is_said_with_the_reason() -> None:
         build(two)
     with pytest.raises(InputError, match=r"pixel after pixel, which is computed all at once; do not unroll"):
         build(network("padded"), unrolled=[1])
-    with pytest.raises(InputError, match=r"4 pixels in dimension 0, too few for 3 outputs with stride 2, one a beat"):
+    with pytest.raises(InputError, match=r"4 pixels in dimension 0, too few for 3 outputs with stride 2, one per beat"):
         build(Layers(2, 4, 4).even())

@@ -101,7 +101,7 @@ class FuzzRequest:
             check_name(self.cluster)
             if self.foreign or self.replay is not None:
                 raise RequestError.of(
-                    "{cluster} judges new cases by pairs of ours: not {against}, {rtl_from}, {replay}."
+                    "{cluster} judges new cases by built-in pairs: not {against}, {rtl_from}, {replay}."
                 )
 
     @property

@@ -116,7 +116,7 @@ class _Reader:
             if not real or len(values) != self.cycles:
                 raise InputError(
                     f"{where} is {_short(value)}, must be a number"
-                    + (f', or a list of {self.cycles}, one a cycle, or "{_ANY}"' if key == "held" else "")
+                    + (f', or a list of {self.cycles}, one per cycle, or "{_ANY}"' if key == "held" else "")
                 )
             numbers = tuple(None if v == _ANY else Fraction(v) for v in values)
             found += [(Element(signal.name, place), numbers) for place in range(len(signal.types))]

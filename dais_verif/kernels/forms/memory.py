@@ -184,7 +184,7 @@ def _require_small(
         if not 0 < members * one.addressing.count <= MOST_STEPS:
             who = "a member touches" if members == 1 else f"{members} members touch"
             raise InputError(
-                f"{instance.name}: {who} {members * one.addressing.count} elements of {tensor.name}, one a cycle; "
+                f"{instance.name}: {who} {members * one.addressing.count} elements of {tensor.name}, one per cycle; "
                 f"from 1 to {MOST_STEPS} are taken"
             )
 

@@ -227,7 +227,7 @@ def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geome
     room = size - 1 - stride * (count - 1)
     if room < 0:
         what = f"has {size} pixels in dimension {inputs[0].scanned[at]}"
-        _refuse(name, inputs[0], f"{what}, too few for {counted(count, 'output')} with stride {stride}, one a beat")
+        _refuse(name, inputs[0], f"{what}, too few for {counted(count, 'output')} with stride {stride}, one per beat")
     first, last = max(min(offsets), -stride * (count - 1)), min(max(offsets), size - 1)
     return Axis(size, count, stride, first, last, max(0, min(last, room)))
 

@@ -102,7 +102,7 @@ def _tensor_to_tpc(tensor: Tensor) -> TpcTensor:
 def _tensors_from_tpc(tensors: Sequence[TpcTensor]) -> tuple[Tensor, ...]:
     there = [tensor for tensor in tensors if not tensor.null]
     if any(tensor.null for tensor in tensors[: len(there)]):
-        raise InputError("an absent tensor stands before one that is there: the older generation has no such thing")
+        raise InputError("an absent tensor is before a present one, which the older generation does not support")
     return tuple(map(_tensor_from_tpc, there))
 
 
