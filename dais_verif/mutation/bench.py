@@ -91,7 +91,7 @@ _JUDGE = """\
 module dais_judge #(parameter L = 1, W = 1, RST = 0, EN = 0, VIN = 0, VOUT = 0) (
     input look, input move, input again, input rst, input en, input valid,
     input [W-1:0] now, input [W-1:0] got, input told, output reg bad);
-  // known: a vector is there. sure: it is known whether one is. is_valid: one is. Place 0: what came last.
+  // One bit per edge, bit 0 the newest. known: a vector to compare. is_valid: a valid vector, if sure is 1.
   reg [L:0] known, sure, is_valid;
   reg [W*(L+1)-1:0] words;
   wire taken = EN ? en : 1'b1, real_one = VIN ? valid : 1'b1;

@@ -23,7 +23,7 @@ _MAIN = """\
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-static void tell(unsigned chosen) {  // before what may never come back
+static void tell(unsigned chosen) {  // printed first, since the next step may never return
     std::printf(AT " %u\\n", chosen);
     std::fflush(stdout);
 }
