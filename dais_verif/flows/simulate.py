@@ -236,9 +236,9 @@ def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
 
 
 def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:
-    """Return how many vectors may be spent on exhaustive outputs: about a second's worth, unless forced.
+    """Return how many vectors may be spent on exhaustive outputs: about a second's worth.
 
-    Returns 0 if no vectors were requested.
+    If exhaustive tests are required, all that they need; otherwise 0 if no vectors were requested.
     """
     if not request.exhaustive_bits:
         return 0

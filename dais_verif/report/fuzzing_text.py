@@ -24,5 +24,5 @@ def print_fuzzing(record: FuzzRecord, out: Console) -> None:
         out.print(f"  {case.text}", markup=False)
         out.print(f"  {case.folder}", markup=False)
     if record.left_out:
-        out.print(f"\n{record.left_out} more cases like these were not shrunk", markup=False)
+        out.print(f"\n{counted(record.left_out, 'more case')} like these not shrunk", markup=False)
     out.print(f"verdict    {record.verdict.value}: {record.message}", markup=False)
