@@ -187,8 +187,8 @@ def refuse_late(clock: Signal, where: str) -> None:
     """Raise ``InputError`` if ``clock`` changes later in a time step than the clocks of other registers."""
     if any(driver.late for driver in clock.drivers):
         raise InputError(
-            f"{where}: clock {clock.name!r} is assigned with <=, so what it clocks sees what other registers take in at"
-            " the same edge; write assign"
+            f"{where}: clock {clock.name!r} is assigned with <=, so its registers see new values of other registers at"
+            " the same edge; drive it with assign"
         )
 
 
@@ -303,5 +303,5 @@ class Cone:
         shown = " <- ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
         if any(driver.clock for s in loop for driver in s.drivers):
             text = f"register {names[0]!r} keeps state: its next value depends on its own ({shown})"
-            return StateError(f"{named[0].where}: {text}; the proof knows pipelines only")
+            return StateError(f"{named[0].where}: {text}; the proof supports pipelines only")
         return StateError(f"{named[0].where}: signal {names[0]!r} depends on itself ({shown}); break the loop")

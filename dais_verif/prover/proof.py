@@ -45,7 +45,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
 
 #: Separates the message of a proof from the names of undefined values in refuted claims.
-UNDEFINED = "; it depends there on what is undefined: "
+UNDEFINED = "; the wrong value depends on undefined values: "
 
 #: A literal X; the number tells two on one line apart.
 _NUMBERED_X = re.compile(r"^X \d+ (?:at|of) ")
@@ -182,7 +182,7 @@ def _as_a_whole(
         if not boundary.claimed or not same_forms(program, netlist, boundary):
             return None
         claims = {key: replace_fields(claim, status=Status.PROVED) for key, claim in claims.items()}
-    points = "both have one form as sums, with no op as cut point"
+    points = "both have the same normal form as sums, with no op as cut point"
     proof = _proof(program, (), claims, len(claims), counterexample, timing, points, Costs())
     return replace(proof, proved_outputs=proved_outputs(claims))
 
@@ -234,7 +234,7 @@ def all_obligations(builder: Builder, pool: Pool, watcher: ProofWatcher) -> dict
     tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
     pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
     if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
-        raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+        raise InputError("the program has no output bits: its output port must be tied to 0, but is not")
     return obligations
 
 
@@ -253,7 +253,7 @@ def _bit_by_bit(
     swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher, fixed)
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
     found = {claim.number for claim in swept.ops}
-    points = f"the netlist has {len(found)} of {program.n_ops} ops"
+    points = f"{len(found)} of {program.n_ops} ops were found in the netlist"
     proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points, swept.costs)
     # No claim about a netlist assumes another claim.
     return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
@@ -288,7 +288,7 @@ def _proof(
     conditional, bounded = (any(flag in basis for basis in bases) for flag in (Basis.PROMISES, Basis.DECLARED))
     if counterexample is not None:
         verdict = Verdict.RTL_MISMATCH
-        message = f"output {counterexample.output} is wrong on an input vector that was found"
+        message = f"a counterexample was found for output {counterexample.output}"
         if counterexample.op is not None:
             message = f"{program.ops[counterexample.op]} is wrong: {message}"
     elif undecided:
@@ -307,8 +307,12 @@ def _proof(
             message += f"; latency {counted(timing.latency, 'edge')} of {timing.clock}{enabled}"
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
-            said = counted(wrong, "signal does not hold what its name says", "signals do not hold what their names say")
-            message += f"; {said}, and no output needs that"
+            said = counted(
+                wrong,
+                "signal differs from the op that it is named after",
+                "signals differ from the ops that they are named after",
+            )
+            message += f"; {said}, but no output needs that"
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(
         verdict,
@@ -336,7 +340,7 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
         return replace(proof, handshake=handshake, verdict=Verdict.UNKNOWN, message=message)
     edge = len(handshake.trace) - 1
     message = (
-        f"the outputs are right, but {clocking.valid_out} must be {handshake.due} after {edge} clock edges, and is not"
+        f"the outputs are right; {clocking.valid_out} must be {handshake.due} after {edge} clock edges, but is not"
     )
     return replace(proof, handshake=handshake, verdict=Verdict.RTL_MISMATCH, message=message)
 

@@ -77,7 +77,7 @@ class Refiner:
         self._on_vectors(self._assumptions.moved_inside(vectors), _ROWS)
         open_ops = [key for key in self._open() if key[0] == "op"]
         for done, key in enumerate(open_ops):
-            self.watcher.progress("ops pursued", done, len(open_ops))
+            self.watcher.progress("ops refined", done, len(open_ops))
             first = min((c.number for c in self.claims.values() if self._refuted(c)), default=self.program.n_ops)
             # Once a wrong output and a wrong op are known, later ops add nothing.
             if not self._sharper(key) and (self._found is None or key[1] < first):

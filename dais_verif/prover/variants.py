@@ -94,7 +94,7 @@ class Proved:
         left = {key: o for key, o in changed.items() if claims[key].status is not Status.PROVED}
         if not left:
             kept = len(obligations) - len(changed)
-            return Answer(Verdict.PASS, f"{counted(len(changed), 'obligation')} proved, {kept} as they were")
+            return Answer(Verdict.PASS, f"{counted(len(changed), 'obligation')} proved, {kept} unchanged")
         if quick:
             return _failing(len(left))
         answer = self._refuted(builder, left)
@@ -143,7 +143,7 @@ class Proved:
             if wrong.any():
                 row = int(np.argmax(wrong))
                 guilty = min((n for (kind, n), of in failing.items() if kind == "op" and of[rows[row]]), default=None)
-                text = f"output {output} is wrong on an input vector that was found"
+                text = f"a counterexample was found for output {output}"
                 text = text if guilty is None else f"{self._program.ops[guilty]} is wrong: {text}"
                 return Answer(Verdict.RTL_MISMATCH, text, some.vector(row))
         return None

@@ -183,8 +183,8 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
     for name in _read(words, words.index("begin", start) + 1, end):
         if name in signals and name not in listed:
             raise StateError(
-                f"{where}: the process reads {name!r}, which its sensitivity list lacks as a whole; simulation and"
-                " hardware would differ: write process (all)"
+                f"{where}: the process reads {name!r}, which its sensitivity list does not contain as a whole;"
+                " simulation and hardware would differ: write process (all)"
             )
 
 

@@ -147,7 +147,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     # simulation and hardware differ
     "an incomplete sensitivity list": (
         block("always @(a) r = a + b;"),
-        refused("rtl.v:3", "reads 'b', which its sensitivity list lacks"),
+        refused("rtl.v:3", "reads 'b', which its sensitivity list does not contain"),
         READ,
     ),
     "a sensitivity list with a condition": (block("always @(a iff b[0]) r = a + b;"), refused("iff"), SYNTAX),
@@ -158,7 +158,11 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     ),
     "a delay of an assign": (module(out="assign #3 model_out = a + b;"), refused("rtl.v:4", "delay"), READ),
     "a delay in a block": (block("always @* begin #1 r = a + b; end"), refused("rtl.v:3", "waits within"), READ),
-    "wait": (block("always begin wait (a[0]); r = b; end"), refused("rtl.v:3", "waits for nothing"), refused("wait")),
+    "wait": (
+        block("always begin wait (a[0]); r = b; end"),
+        refused("rtl.v:3", "has no timing control"),
+        refused("wait"),
+    ),
     "fork": (block("always @* fork r = a; q = b; join"), refused("rtl.v:3", "fork"), SYNTAX),
     "a literal X": (
         module(out="assign model_out = a[0] ? a + b : 5'bx;"),
@@ -194,8 +198,8 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     "force": (block("initial force r = 5;"), refused("rtl.v:3", "override other drivers"), SYNTAX),
     "division by what may be 0": (
         module(out="assign model_out = a / b;"),
-        undefined("a quotient by 0"),
-        undefined("a quotient by 0"),
+        undefined("a division by 0"),
+        undefined("a division by 0"),
     ),
     # clocks
     "a falling edge": (clocked("always @(negedge clk) r <= a + b;"), EDGES, EDGES),
@@ -349,7 +353,11 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
 
 _MEMORIES: dict[str, tuple[bytes, Said, Said | None]] = {
     "junk in a memory file": (b"1\nhello\n", refused("t.mem", "'hello' is not a number in base 16"), READ),
-    "a memory file that is too long": (b"1 2 3 4 5\n", refused("t.mem", "index 4, which the memory lacks"), READ),
+    "a memory file that is too long": (
+        b"1 2 3 4 5\n",
+        refused("t.mem", "index 4, which the memory does not have"),
+        READ,
+    ),
     "a memory file of other bytes": (bytes(range(256)), refused("t.mem", "is not a number in base 16"), READ),
     "a memory file that is too short": (b"1 2\n", Said("RTL_MISMATCH", ()), Said("RTL_MISMATCH", ())),
     "an empty memory file": (b"", undefined("a word of t"), undefined("a word of t")),

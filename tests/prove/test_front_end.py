@@ -229,7 +229,7 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
         ("reg [7:0] r; always @* if (c) r = a; assign y = r;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
-        ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list lacks"),
+        ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list does not contain"),
         ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "is assigned with = at a clock edge"),
         ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", "a nonblocking assignment keeps state"),
         ("assign y = a === 8'bx;", "X and Z have no value"),

@@ -76,7 +76,7 @@ FORMS = {
         "3 bits of state"),
     "a reset that waits for the enable": (
         "always @(posedge clk) if (en) v <= rst ? 3'd0 : {v[1:0], in_valid};", "", "v[2]",
-        "3 bits of state; rst works at edges at which en is 1"),
+        "3 bits of state; rst takes effect only at edges at which en is 1"),
     "exclusive or of two lines": (
         "always @(posedge clk) if (rst) begin p <= 0; q <= 0; t <= 0; end else if (en) begin t <= ~t;"
         " p <= {p[1:0], in_valid ^ t}; q <= {q[1:0], t}; end",
@@ -148,7 +148,7 @@ def test_what_is_not_decided_is_unknown(tmp_path: Path) -> None:
         pytest.param(
             "if (en) begin\n    a <= model_inp + 1;",
             "begin\n    a <= model_inp + 1;",
-            "is none, not en as was said",
+            "is none, not en as given",
             marks=pytest.mark.slow,
         ),
         ("    b <= a + 1;\n", "    if (en) b <= a + 1;\n", ""),

@@ -25,7 +25,7 @@ always @(posedge clk) begin : B reg [4:0] y; swap(5'd0, y); other <= y; end"""
         ("always @(posedge clk) begin : b reg [4:0] t; t = sum; t = IN ** t; OUT <= t; end", "a power"),
         ("always @(posedge clk) begin : b reg [4:0] t; t = sum; if (IN[0]) t = $random; OUT <= t; end", "$random"),
         ("reg [4:0] k; always @(posedge clk) begin k = sum; k = $random; OUT <= k; end", "$random"),
-        (SHARED, "keeps what its last call left"),
+        (SHARED, "keeps the value of its last call"),
         (
             "task t(input [4:0] x); OUT <= x; endtask reg q; always @(posedge clk) begin t(sum); q <= t.x; end",
             "variable of another block",

@@ -47,7 +47,7 @@ class TestAlumacc:
         found = run.tree["counterexample"]
         assert (found["op"], found["mnemonic"]) == (2, "quant_neg")
         assert run.tree["message"].startswith(
-            "op 2 (quant_neg) is the first op that the netlist does not have, and op 3"
+            "op 2 (quant_neg) is the first op that was not found in the netlist (also not found: op 3"
         )
         assert found["inputs"][1] == "128", "it is wrong for -128 alone"
         replay = found["replay"]

@@ -60,7 +60,7 @@ def changed(old: str, new: str, **control: bool) -> str:
         (r"if \(en\) begin", "if (1) begin", {"enable": True}, "different clock enables: en, none"),
         (r"(op_\d+_s2) <= ", r"\1 <= \1 ^ ", {}, "keeps state: its next value depends on its own"),
         (r"(op_\d+_s2) <= ", r"\1 = ", {}, "is assigned with = at a clock edge"),
-        (r"op_0 = model_inp", "op_0 = clk ^ model_inp", {}, "sensitivity list lacks"),
+        (r"op_0 = model_inp", "op_0 = clk ^ model_inp", {}, "sensitivity list does not contain"),
     ],
     ids=[
         "register-missing",

@@ -82,7 +82,7 @@ def test_names_that_mean_something_else_do_not_matter(tmp_path: Path) -> None:
     assert run.ending == ("PASS", 0), run.tree["message"]
     failed = {op for op, status in run.statuses("op").items() if status != "PROVED"}
     assert {4, 30} <= failed
-    assert f"{len(failed)} signals do not hold what their names say" in run.tree["message"]
+    assert f"{len(failed)} signals differ from the ops that they are named after" in run.tree["message"]
 
 
 def test_a_wrong_signal_that_nobody_sees(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_some_bits_of_a_word_at_a_variable_place(declared: str, wrong: str, verd
 @pytest.mark.parametrize(
     ("other", "verdict", "message"),
     [
-        ("OUT <= a[3:0] + a[7:4] + i;", "INVALID_INPUT", "'i' counts the turns of a loop at a clock edge"),
+        ("OUT <= a[3:0] + a[7:4] + i;", "INVALID_INPUT", "'i' counts the iterations of a loop at a clock edge"),
         ("begin for (i = 0; i < 5; i = i + 1) b[i] <= a[i]; OUT <= a[3:0] + a[7:4]; end", "PASS", ""),
     ],
     ids=["read elsewhere", "another loop's, too"],

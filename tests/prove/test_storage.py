@@ -50,7 +50,7 @@ def test_case_items_are_extended_with_their_own_signs(
             "with = at",
         ),
         ("reg [4:0] k = 0; always @(posedge clk) {>>{k}} = sum; always @* OUT = sum + k;", "with = at"),
-        ("reg k = 0; always @(posedge clk) if (1 > 2) k <= 1; always @* OUT = sum + k;", "nothing run"),
+        ("reg k = 0; always @(posedge clk) if (1 > 2) k <= 1; always @* OUT = sum + k;", "never executes"),
         (
             "always @(posedge clk) begin : b reg [4:0] t; OUT <= t; t = sum; end always @(posedge clk) b.t = 1;",
             "variable of another block",
@@ -87,9 +87,9 @@ def test_a_variable_that_is_read_before_it_is_assigned_is_a_register(tmp_path: P
     [
         ("always @* begin : b reg [4:0] t; if (IN[0]) t = sum; OUT = t; end", "makes it a latch"),
         ("integer i, j; always @* begin OUT = sum; for (i = 0; i < 20000; i = i + 1) for (j = 0; j < 20000; j = j + 1)"
-         " OUT = OUT + 0; end", "times in all"),
+         " OUT = OUT + 0; end", "times in total"),
         ("function automatic [4:0] f(input [7:0] n); return n < 2 ? n : f(n - 1) + f(n - 2); endfunction"
-         " always @* OUT = f(6) + sum;", "times in all"),
+         " always @* OUT = f(6) + sum;", "times in total"),
         ("wire signed [7:0] s = IN; always @* casez (s) 4'sb?101: OUT = 9; default: OUT = sum; endcase",
          "simulators differ"),
         ("function [4:0] f(input [4:0] a); reg [4:0] t; begin if (a[0]) t = a; f = t; end endfunction"

@@ -151,9 +151,13 @@ def test_what_both_read_alike(tmp_path: Path) -> None:
         ("q * 3", "q * 5", "signal 'r' is not the same"),
         ("r <= 0", "r <= 1", "signal 'r' is not the same"),
         ("if (rst)", "if (!rst)", "signal 'r' is not the same"),
-        ("posedge clk)", "posedge rst)", "signal 'r' has other clocks or resets"),
-        ("posedge clk)", "posedge clk or posedge rst)", "signal 'r' has other clocks or resets"),
-        ("always @(posedge clk) if (rst) r <= 0; else r <= q * 3", "always @* r = q * 3", "other clocks"),
+        ("posedge clk)", "posedge rst)", "signal 'r' has different clocks or resets in the two readings"),
+        (
+            "posedge clk)",
+            "posedge clk or posedge rst)",
+            "signal 'r' has different clocks or resets in the two readings",
+        ),
+        ("always @(posedge clk) if (rst) r <= 0; else r <= q * 3", "always @* r = q * 3", "different clocks"),
         ("reg [7:0] r, q", "reg [7:0] r; reg [8:0] q", "signal 'q' has 8 bits in one reading, 9 in the other"),
         ("output [7:0] y", "output [6:0] y", "port 'y'"),
         ("input rst,", "", "port 'rst'"),
@@ -203,7 +207,7 @@ def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
     assert "signal 'model_out' is not the same" in run.tree["message"]
     alone = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text)
-    assert alone.exit_code == 2 and "Yosys takes this index for unsigned" in alone.tree["message"]
+    assert alone.exit_code == 2 and "Yosys treats this index as unsigned" in alone.tree["message"]
 
 
 @needs_yosys
@@ -281,30 +285,33 @@ endmodule
     assert run.ending == ("PASS", 0), run.tree["message"]
     run = run_prove(program, tmp_path, "--front-end", front_end, rtl=text.format(""))
     assert run.ending == ("X_IN_OUTPUT", 4), run.tree["message"]
-    says = "it depends there on what is undefined: X or Z at "
+    says = "the wrong value depends on undefined values: X or Z at "
     assert says in run.tree["message"] and run.tree["message"].endswith("; assign a value of 0s and 1s there")
 
 
 #: Constructs that Yosys 0.23 reads differently from simulators.
 MISREAD = {
-    "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "the width of a cast"),
+    "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "gives this cast the width"),
     "a negative item": ("always @* casez (b) -4'sd3: y = 1; default: y = 2; endcase", "item of casez"),
     "a constant subject": ("always @* begin y = 0; casez (1'b1) 2'b?1: y = 1; endcase end", "casez of a constant"),
     "a negative index": (
         "reg [7:0] t [0:40]; initial t[0] = 1; assign y = t[b];",
-        "takes this index for unsigned",
+        "treats this index as unsigned",
     ),
-    "a part that begins below": ("always @* begin y = 0; y[b+:2] = a; end", "what a signed index on the left writes"),
+    "a part that begins below": ("always @* begin y = 0; y[b+:2] = a; end", "a signed index on the left"),
     "an unknown operand": ("assign y = (a == 4'b1x) ? a : b;", "X is an operand here"),
     "an unknown condition": ("always @* if (1'bx) y = a; else y = b;", "X is an operand here"),
-    "a narrow item": ("always @* casez (b) 4'sb?01: y = 1; default: y = 2; endcase", "item of casez that is narrow"),
+    "a narrow item": (
+        "always @* casez (b) 4'sb?01: y = 1; default: y = 2; endcase",
+        "item of casez that must be extended",
+    ),
     "a name with a dot": (
         "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
         "a hierarchical name for an escaped one",
     ),
     "an argument both ways": (
         "task t(inout [7:0] y, input [3:0] c); y = y + c; endtask always @* begin y = b; t(y, a); end",
-        "copies an inout argument back only",
+        "copies an inout argument only at the end",
     ),
     "a file elsewhere": (
         'reg [7:0] t [0:15]; initial $readmemh("/etc/table.hex", t); assign y = t[a];',
@@ -350,7 +357,7 @@ PLAIN = HEAD + "assign model_out = model_inp + 3;\nendmodule\n"
 #: RTL that slang reads but Yosys does not, and the reason.
 FOR_SLANG_ALONE = {
     "it is refused": (HEAD + "wire [0:0][3:0] a = model_inp; assign model_out = a[0] + 3; endmodule\n", "Yosys: "),
-    "it is misread": (HEAD + "assign model_out = 5'(model_inp) + 3; endmodule\n", "the width of a cast"),
+    "it is misread": (HEAD + "assign model_out = 5'(model_inp) + 3; endmodule\n", "gives this cast the width"),
 }
 
 
@@ -400,7 +407,7 @@ def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, mon
     proof = prove_with_both(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=if_possible)
     assert proof.verdict is (Verdict.PASS if if_possible else Verdict.UNKNOWN)
     assert proof.unread == ({"yosys": "signal 'op_1' is too hard"} if if_possible else {})
-    assert if_possible or "could not be shown to read the RTL alike" in proof.message
+    assert if_possible or "could not be proved that slang and Yosys read the RTL in the same way" in proof.message
 
 
 @needs_yosys

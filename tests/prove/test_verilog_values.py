@@ -364,7 +364,7 @@ REFUSED = {
         "latch",
     ),
     "a case that leaves one value": (cased("0, 1, 2, 3, 4, 5, 6: z = 1;", "", "case"), "latch"),
-    "a power of signed constants": ("assign y = a + 6'sd3 ** 2'sd1;", "a power is supported by the proof if"),
+    "a power of signed constants": ("assign y = a + 6'sd3 ** 2'sd1;", "the proof supports a power only if"),
     "a signed item with X at its top": (cased("3'sb?01: z = 1;", "default: z = 2;", "casez", "a"), "extend this item"),
     "a task within a task that reads what its caller does not see": (
         procedure("outer(b);", "task inner(input p); z = a; endtask task outer(input q); inner(q); endtask"),
@@ -376,16 +376,16 @@ REFUSED = {
     ),
     "a signed value in a list with an entry that is not": (
         "wire signed [1:0] s = i; assign y = s inside {4'd15, 4'd14};",
-        "differ in the sign of what is inside",
+        "differ in the sign of the operand of inside",
     ),
     "a signed value in a list with a range, and an entry that is not": (
         "wire signed [1:0] s = i; assign y = s inside {[-1:0], 9'd2};",
-        "differ in the sign of what is inside",
+        "differ in the sign of the operand of inside",
     ),
     "a signed case inside with an item that is not": (
         "wire signed [1:0] s = i; logic z; always_comb case (s) inside 4'd15: z = 1; default: z = 0; endcase"
         " assign y = z;",
-        "differ in the sign of what is inside",
+        "differ in the sign of the operand of inside",
     ),
     "the variable of a loop that a branch has": (
         "integer n; logic [5:0] z; always @* begin z = i; if (a[0]) for (n = 0; n < 4; n = n + 1) ; z = n; end"

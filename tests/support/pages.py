@@ -195,7 +195,7 @@ def failed_proof(program: Program = PROGRAM) -> ProofRecord:
     return replace(
         proof,
         verdict=Verdict.RTL_MISMATCH,
-        message="output 0 is wrong on an input vector that was found",
+        message="a counterexample was found for output 0",
         ops=[_with(claim, Status.REFUTED if claim.op == 5 else Status.PROVED) for claim in proof.ops],
         outputs=[_with(claim, Status.UNKNOWN if claim.output == 1 else Status.PROVED) for claim in proof.outputs],
         counterexample=Counterexample(("12", "0"), 0, 5, program.ops[5].spec.mnemonic, replay),

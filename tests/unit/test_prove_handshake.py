@@ -150,20 +150,23 @@ def test_a_mistake_is_shown_by_a_run(name: str) -> None:
     found = shaken(line(2, following), 2, pins)
     assert found.status is Status.REFUTED
     edges = len(found.trace) - 1
-    assert found.how == f"broken by {edges} edge{'s' * (edges != 1)}"
+    assert found.how == f"violated after {edges} edge{'s' * (edges != 1)}"
     checked(found, 2, following, 2, pins)
 
 
 def test_the_run_is_a_shortest_one() -> None:
     assert len(shaken(line(2, BROKEN["no reset"][1]), 2, "reset").trace) == 3  # one edge resets
     assert len(shaken(line(3, plain), 2, "valid").trace) == 4
-    assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "valid").how == "broken by 0 edges"
-    assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "reset").how == "broken by 1 edge"
+    assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "valid").how == "violated after 0 edges"
+    assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "reset").how == "violated after 1 edge"
 
 
 def test_a_reset_that_waits_for_the_enable() -> None:
     found = shaken(line(2, reset_if_enabled), 2, "both")
-    assert (found.status, found.how) == (Status.PROVED, "2 bits of state; rst works at edges at which en is 1")
+    assert (found.status, found.how) == (
+        Status.PROVED,
+        "2 bits of state; rst takes effect only at edges at which en is 1",
+    )
 
 
 def test_bits_of_state_that_are_turned_round() -> None:
@@ -221,7 +224,7 @@ def test_what_cannot_be_decided_is_unknown() -> None:
         return Discharge(True, Method.IDENTICAL, 0.0) if a is b else Discharge(None, Method.SMT, 0.0)
 
     found = shaken(line(2, plain), 2, "reset", helpless)
-    assert (found.status, found.how) == (Status.UNKNOWN, "neither proved nor broken")
+    assert (found.status, found.how) == (Status.UNKNOWN, "neither proved nor refuted")
 
 
 def test_without_a_reset_what_moves_while_all_else_stalls_is_never_known() -> None:

@@ -157,13 +157,15 @@ def test_a_constant_that_is_there_in_time(edges: int, registers: int) -> None:
 
 @pytest.mark.parametrize(("edges", "registers"), [(1, 0), (2, 1), (3, 1)])
 def test_a_constant_that_is_there_too_late(edges: int, registers: int) -> None:
-    with pytest.raises(OutOfStep, match=f"'MET' needs k{edges}, which has its value only {edges} edges? after a reset"):
+    with pytest.raises(
+        OutOfStep, match=f"'MET' needs k{edges}, which gets its value only {edges} edges? after a reset"
+    ):
         timed(settling(edges, registers), "MET")
 
 
 def test_an_input_that_keeps_a_value_behind_a_register_is_there_after_an_edge() -> None:
     wiring = wired(tie=4).register("k", 4, lambda s: s("tie")).wire("OUT", 4, lambda s: add(s("IN"), s("k")))
-    with pytest.raises(OutOfStep, match="'OUT' needs k, which has its value only 1 edge after a reset"):
+    with pytest.raises(OutOfStep, match="'OUT' needs k, which gets its value only 1 edge after a reset"):
         timed(wiring, constants={"tie": 3})
 
 
@@ -195,7 +197,7 @@ def test_a_constant_that_does_not_wait_for_the_enable() -> None:
 
 def test_two_clocks() -> None:
     wiring = wired(clk2=1).register("q", 4, lambda s: s("IN")).register("p", 4, lambda s: s("IN"), clock="clk2")
-    with pytest.raises(OutOfStep, match="different clocks: clk, clk2; the proof knows one"):
+    with pytest.raises(OutOfStep, match="different clocks: clk, clk2; the proof supports one"):
         timed(wiring.wire("OUT", 4, lambda s: add(s("q"), s("p"))))
 
 
@@ -244,19 +246,19 @@ def test_a_clock_that_changes_late() -> None:
 def test_what_was_said_must_be_so() -> None:
     assert timed(chain(2, enable="en"), said=Clocking("clk", enable="en")) == Timing(2, "clk", "en")
     for said, message in (
-        (Clocking("en", enable="en"), "the clock of module 'model' is clk, not en as was said"),
-        (Clocking("clk"), "the clock enable of module 'model' is en, not none as was said"),
-        (Clocking("clk", enable="clk"), "the clock enable of module 'model' is en, not clk as was said"),
+        (Clocking("en", enable="en"), "the clock of module 'model' is clk, not en as given"),
+        (Clocking("clk"), "the clock enable of module 'model' is en, not none as given"),
+        (Clocking("clk", enable="clk"), "the clock enable of module 'model' is en, not clk as given"),
     ):
         with pytest.raises(OutOfStep, match=message):
             timed(chain(2, enable="en"), said=said)
-    with pytest.raises(OutOfStep, match="the clock enable of module 'model' is none, not en as was said"):
+    with pytest.raises(OutOfStep, match="the clock enable of module 'model' is none, not en as given"):
         timed(chain(2), said=Clocking("clk", enable="en"))
 
 
 def test_a_circle_of_registers_is_state() -> None:
     wiring = wired().register("q", 4, lambda s: add(s("p"), s("IN"))).register("p", 4, lambda s: s("q"))
-    with pytest.raises(StateError, match=r"'[pq]' depends on itself; the proof knows no state"):
+    with pytest.raises(StateError, match=r"'[pq]' depends on itself; the proof supports no state"):
         timed(wiring.wire("OUT", 4, lambda s: s("p")))
 
 

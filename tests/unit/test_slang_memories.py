@@ -61,9 +61,9 @@ def test_binary_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"1 2 3 4 5 6 7", "it has a word for index 7, which the memory lacks"),
-        (b"@0 1", "it has a word for index 0, which the memory lacks"),
-        (b"@7 1", "it has a word for index 7, which the memory lacks"),
+        (b"1 2 3 4 5 6 7", "it has a word for index 7, which the memory does not have"),
+        (b"@0 1", "it has a word for index 0, which the memory does not have"),
+        (b"@7 1", "it has a word for index 7, which the memory does not have"),
         (b"1 g", "'g'"),
         (b"@zz 1", "'zz'"),
         (b"1 \xff", "words"),

@@ -90,12 +90,12 @@ def sweep_netlist(
 
 def _told(program: Program, output: int, diagnosis: Sequence[int]) -> str:
     """Return a message about a wrong output, with the ops that may cause it."""
-    wrong = f"output {output} is wrong on an input vector that was found"
+    wrong = f"a counterexample was found for output {output}"
     if not diagnosis:
-        return f"{wrong}; the netlist has all ops behind it"
+        return f"{wrong}; all ops that it depends on were found in the netlist"
     first, more = program.ops[diagnosis[0]], [f"op {index}" for index in diagnosis[1:]]
-    others = f", and {', '.join(more[:8])}{', ...' if len(more) > 8 else ''} behind it" if more else ""
-    return f"{first} is the first op that the netlist does not have{others}: {wrong}"
+    others = f" (also not found: {', '.join(more[:8])}{', ...' if len(more) > 8 else ''})" if more else ""
+    return f"{first} is the first op that was not found in the netlist{others}: {wrong}"
 
 
 class _Work:
@@ -190,7 +190,7 @@ class _Work:
         self._pairs = {number: miter.results(number, self._program_bits.outputs[number]) for number in boundary.claimed}
         for signal, wire in boundary.wires:
             if not wire.width and any(miter.bits(signal, 0, signal.width)):
-                raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+                raise InputError("the program has no output bits: its output port must be tied to 0, but is not")
         self._inputs = sum(low < 0 for low in self._aig.low) - 1
         self._patterns, self._count = self._first_patterns()
 

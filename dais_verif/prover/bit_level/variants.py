@@ -74,7 +74,7 @@ class ProvedNetlist:
         for number, x, y in pairs:
             wrong = value_of(values, x, _PATTERNS) ^ value_of(values, y, _PATTERNS)
             if wrong and quick:
-                return Answer(Verdict.UNKNOWN, "an output bit is another one than that of the netlist as it was")
+                return Answer(Verdict.UNKNOWN, "an output bit differs from that of the original netlist")
             wrong &= value_of(values, counts, _PATTERNS)
             if wrong:
                 return self._refuted(number, row_of(patterns, (wrong & -wrong).bit_length() - 1))
@@ -93,14 +93,14 @@ class ProvedNetlist:
             answer = fraig.solver.differ_within(a, b, (fraig.at(counts),), seconds)
             return self._refuted(number, fraig.pattern(answer.ones)) if answer.found else None
         text = counted(len(pairs), "output bit")
-        return Answer(Verdict.PASS, f"{text} proved to be as before, and no other is made of anything else")
+        return Answer(Verdict.PASS, f"{text} proved to be unchanged; the logic of the others is the same")
 
     def _refuted(self, number: int, pattern: int) -> Answer:
         vector = []
         for element in self._elements:
             vector.append(pattern & ((1 << element.width) - 1))
             pattern >>= element.width
-        text = f"output {number} is wrong on an input vector that was found"
+        text = f"a counterexample was found for output {number}"
         return Answer(Verdict.RTL_MISMATCH, text, tuple(vector))
 
     def _results(self, netlist: Netlist, boundary: Boundary) -> dict[int, Word]:

@@ -53,7 +53,7 @@ def prove_with_both(
         if senseless is not None:
             raise senseless
         if compared is not None and compared.difference is not None:
-            message = f"slang and Yosys could not be shown to read the RTL alike: {compared.difference}"
+            message = f"it could not be proved that slang and Yosys read the RTL in the same way: {compared.difference}"
             return Proof(
                 Verdict.UNKNOWN, message, [], [], [], len(pool), False, False, pins=(*first.inputs, *first.outputs)
             )

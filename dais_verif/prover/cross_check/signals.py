@@ -47,7 +47,7 @@ def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: Proof
         different = sorted(set(ports[0]) ^ set(ports[1]))
         return CrossCheck(
             0,
-            f"port {different[0][1]!r}: one reads {_port_text(ports[0], different[0][1])}, the other"
+            f"port {different[0][1]!r}: one front end reads {_port_text(ports[0], different[0][1])}, the other"
             f" {_port_text(ports[1], different[0][1])}",
         )
     return _Comparison(first, second, pool, watcher).result()
@@ -94,7 +94,7 @@ class _Comparison:
         while waiting:
             for done, name in enumerate(waiting):
                 if done % _EVERY == 0:
-                    self._watcher.progress("signals read twice", done, len(waiting))
+                    self._watcher.progress("signals cross-checked", done, len(waiting))
                 self._read_names(name)
             waiting = self._not_yet_cut()
         for name in self._netlists[0].outputs:
@@ -163,7 +163,7 @@ class _Comparison:
                     if source is not signal:
                         for driver in source.drivers:  # an unsupported driver raises its own error
                             driver.make(lambda other, low, width: var(width, "some value"))
-                        raise InputError(f"{source.where}: register {source.name!r} is known to one front end only")
+                        raise InputError(f"{source.where}: register {source.name!r} was read by one front end only")
                 whole = numbers.setdefault(source.name, var(source.width, f"v{len(numbers)}"))
                 return extract(whole, low, width)
 
@@ -176,12 +176,15 @@ class _Comparison:
         for name in self._readings:
             clocks = [self._clocks(netlist, name) for netlist in self._netlists]
             if clocks[0] != clocks[1]:
-                return CrossCheck(0, f"{self._pair(name)[0].where}: signal {name!r} has other clocks or resets")
+                return CrossCheck(
+                    0,
+                    f"{self._pair(name)[0].where}: signal {name!r} has different clocks or resets in the two readings",
+                )
         self._pool.decide_all(q for reading in self._readings.values() for q in _questions(*reading.terms))
         for name, reading in self._readings.items():
             equal = self._equal(reading) or self._equal_behind(name)
             if not equal:
-                what = "could not be shown to be" if equal is None else "is not"
+                what = "could not be proved to be" if equal is None else "is not"
                 difference = f"{self._pair(name)[0].where}: signal {name!r} {what} the same in both"
                 return CrossCheck(0, difference, equal is not None)
         return CrossCheck(len(self._readings))

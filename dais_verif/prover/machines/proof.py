@@ -211,7 +211,7 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
         held = extract(opened.initial[run.place.signal], run.place.low, run.place.width)
         if held.op == "const" and held.value != wanted:
             has = f"register {_bits(run.place)} holds {held.value} at power-up"
-            found.append(f"{has}, and {_held(step, run)} is {wanted} then")
+            found.append(f"{has}, must hold {wanted} ({_held(step, run)})")
     return found
 
 
@@ -224,8 +224,8 @@ def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[
         if run.element is not None and initial[run.element] is None:
             found += _twice_at_first(opened, run, taken)
         elif extract(opened.initial[run.place.signal], run.place.low, run.place.width).op != "const":
-            begins = f"the machine's {_held(step, run)}, which it holds, has a value at power-up"
-            found.append(f"register {_bits(run.place)} of the RTL is not initialised, and {begins}")
+            begins = f"{_held(step, run)} of the machine, to which it corresponds, has an initial value"
+            found.append(f"register {_bits(run.place)} of the RTL is not initialised, but {begins}")
     return found
 
 
@@ -237,7 +237,9 @@ def _twice_at_first(opened: Open, run: Run, taken: dict[Meaning, int | None]) ->
         begins = None if first is None else first ^ meaning.inverted
         one = meaning._replace(inverted=False)
         if one in taken and (begins is None or begins != taken[one]):
-            found.append(f"register {_bits(run.place)} and another may hold different values at power-up")
+            found.append(
+                f"register {_bits(run.place)} and another for the same bits may hold different values at power-up"
+            )
         taken[one] = begins
     return found
 
@@ -301,7 +303,7 @@ def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, ab
     if edges:
         message += f", {counted(edges, 'edge')} after power-up at the latest"
     if proof.bounded or absent:
-        message += f"; proved of the state: {'; '.join(result.invariants[:_SHOWN])}"
+        message += f"; proved invariants of the state: {'; '.join(result.invariants[:_SHOWN])}"
         message += ", ..." * (len(result.invariants) > _SHOWN)
     return message + "".join(f"; assumed: {text}" for text in result.assumed)
 
@@ -349,7 +351,7 @@ def _with_sequence(
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
     shown = "no sequence from power-up was found that shows a difference, "
     if kept.broken:  # hardly any sequence could show a difference
-        shown += f"and all that were tried break a promise of the machine in cycle {kept.cycles} at the latest"
+        shown += f"and all sequences that were tried break a promise of the machine by cycle {kept.cycles}"
     else:
         shown += "but such a state may be reached later"
     message = (

@@ -54,8 +54,8 @@ def infer_controls(
             for pin, value in register.held(known).items():
                 if held.setdefault(pin, value) != value:
                     raise InputError(
-                        f"{register.where}: register {register.signal.name!r} needs {_name(pin)} to be {value}, which"
-                        f" is {1 - value} by another register or an option; a reset is held at one value"
+                        f"{register.where}: register {register.signal.name!r} needs {_name(pin)} to be {value}, but"
+                        f" another register or an option needs {1 - value}; a reset is held at one value"
                     )
         if held == known:
             break
@@ -232,7 +232,7 @@ class _Register:
             if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
                 raise InputError(
                     f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset:"
-                    " each of its bits must get a constant there; sim shows what such RTL does"
+                    " each of its bits must get a constant there; `dais-verif sim` simulates such RTL"
                 )
             found[pin] = value
         for kind in self._kinds(_with(self._next, found)):
@@ -285,7 +285,7 @@ class _Register:
     def _state(self) -> InputError:
         return StateError(
             f"{self.where}: register {self.signal.name!r} keeps state: its next value depends on its own, and"
-            " no input of one bit is its enable; the proof knows pipelines only"
+            " no input of one bit is its enable; the proof supports pipelines only"
         )
 
     def _own_bits(self, low: int, width: int) -> set[Term]:

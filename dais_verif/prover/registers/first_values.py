@@ -65,9 +65,9 @@ def refuse_first_values(netlist: Netlist, registers: Registers, boundary: Bounda
     if found is not None:
         signal, register = found
         raise StateError(
-            f"{register.where}: register {register.name!r} is X at first, and {signal.name!r} may still be X of it when"
-            f" the first vector arrives, {timing.latency} edges later: what cancels out is X in simulation; compute"
-            f" {signal.name!r} without it"
+            f"{register.where}: register {register.name!r} is X at first, and {signal.name!r} may still be X because"
+            f" of it when the first vector arrives, {timing.latency} edges later: an X that cancels out in hardware"
+            f" stays X in simulation; compute {signal.name!r} without it"
         )
 
 

@@ -102,7 +102,7 @@ def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, 
     always = [False, True] if protocol.has_reset and protocol.has_enable else [False]
     for enabled in always:
         mapping = _Invariants(protocol, decide, enabled).found(seed)
-        sharp = f"; {clocking.reset} works at edges at which {clocking.enable} is 1" if enabled else ""
+        sharp = f"; {clocking.reset} takes effect only at edges at which {clocking.enable} is 1" if enabled else ""
         if mapping is not None:
             return Handshake(Status.PROVED, f"{counted(len(mapping), 'bit')} of state" + sharp)
         over = _k_induction(protocol, decide, enabled)
@@ -110,10 +110,10 @@ def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, 
             return Handshake(Status.PROVED, f"k-induction over {counted(over, 'edge')}" + sharp)
     broken = _broken(protocol, decide, always[-1])
     if broken is None:
-        return Handshake(Status.UNKNOWN, "neither proved nor broken")
+        return Handshake(Status.UNKNOWN, "neither proved nor refuted")
     trace, due = broken
     edges = f"{len(trace) - 1} edge{'s' * (len(trace) != 2)}"
-    return Handshake(Status.REFUTED, f"broken by {edges}", due, _steps(trace, clocking, system))
+    return Handshake(Status.REFUTED, f"violated after {edges}", due, _steps(trace, clocking, system))
 
 
 def _protocol(system: TransitionSystem, clocking: Clocking, latency: int) -> _Protocol:

@@ -48,7 +48,9 @@ def infer_timing(
     for what, names in (("clocks", analysis.clocks), ("clock enables", analysis.enables)):
         if len(names) > 1:
             shown = ", ".join(sorted(name or "none" for name in names))
-            raise OutOfStep(f"registers of module {netlist.top!r} have different {what}: {shown}; the proof knows one")
+            raise OutOfStep(
+                f"registers of module {netlist.top!r} have different {what}: {shown}; the proof supports one"
+            )
     if not analysis.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
     timing = Timing(latency or 0, next(iter(analysis.clocks)), next(iter(analysis.enables), None))
@@ -61,9 +63,7 @@ def infer_timing(
         )
     ):
         if pin != found:
-            raise OutOfStep(
-                f"the {what} of module {netlist.top!r} is {found or 'none'}, not {pin or 'none'} as was said"
-            )
+            raise OutOfStep(f"the {what} of module {netlist.top!r} is {found or 'none'}, not {pin or 'none'} as given")
     return timing
 
 
@@ -124,7 +124,7 @@ class _LatencyAnalysis:
             shown = ", ".join(f"{name} is {counted(edges, 'edge')} old" for edges, name in sorted(vectors.items()))
             raise OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
-                " delay all by as many registers"
+                " delay all by the same number of registers"
             )
         vector = next(iter(vectors), None)
         last, settles = max(
@@ -134,9 +134,9 @@ class _LatencyAnalysis:
             return _Latency(None, settles)
         if settles > vector:
             raise OutOfStep(
-                f"{signal.where}: {signal.name!r} needs {last}, which has its value only"
+                f"{signal.where}: {signal.name!r} needs {last}, which gets its value only"
                 f" {counted(settles, 'edge')} after a reset,"
-                f" together with a vector that may be there after {vector}; the first vectors come out wrong"
+                f" together with a vector that may arrive after {vector}; the results of the first vectors are wrong"
             )
         return _Latency(vector)
 
@@ -145,7 +145,7 @@ class _LatencyAnalysis:
         if key in self._known:
             return self._known[key]
         if key in self._open:
-            raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof knows no state")
+            raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof supports no state")
         self._open.add(key)
         found: list[tuple[str, _Latency]] = []
 

@@ -78,7 +78,7 @@ class _Reader:
             if held.op != "const":
                 raise InputError(
                     f"{driver.where}: register {signal.name!r} is loaded at {reset.name!r}, not reset: each of its bits"
-                    " must get a constant there; sim shows what such RTL does"
+                    " must get a constant there; `dais-verif sim` simulates such RTL"
                 )
             resets.setdefault(term, []).append((active, held))
             value = ite(active, held, value)

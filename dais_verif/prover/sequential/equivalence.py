@@ -109,7 +109,7 @@ class _Work:
     def proved(self) -> Equivalence:
         if self._rtl.outputs.keys() != self._other.outputs.keys():
             names = sorted(f"{name}[{bit}]" for name, bit in self._rtl.outputs.keys() ^ self._other.outputs.keys())
-            return Equivalence(False, f"not both have the outputs {', '.join(names[:8])}")
+            return Equivalence(False, f"only one side has the outputs {', '.join(names[:8])}")
         held: dict[Column, BitOf] = {}
         if self._rtl.memories and self._banks:
             held = self._columns()
@@ -240,7 +240,7 @@ class _Work:
             for (name, bit), literal in self._rtl.outputs.items()
         ]
         claims += [
-            (f"register {one.name}, which a block RAM shows", made.at(one.after), made.at(after))
+            (f"register {one.name}, the output of a block RAM", made.at(one.after), made.at(after))
             for one, after in definitions
         ]
         invariants = [one for one in self._rtl.invariants if one.first]
@@ -288,7 +288,7 @@ class _Work:
             if key not in added:
                 now = graph.input()
                 added[key] = RegisterBit(
-                    f"the place that was read, bit {n}", now, graph.choice(taken, place[n], now), 0
+                    f"the address that was read, bit {n}", now, graph.choice(taken, place[n], now), 0
                 )
             found.append((added[key], wanted))
         return found
@@ -314,7 +314,7 @@ class _Work:
         Returns the swept graph, the composition behind it, the number of proved pairs, and why the rest is undecided.
         The graph is None if the rounds did not end.
         """
-        why = f"no end after {_ROUNDS} rounds"
+        why = f"no fixed point after {_ROUNDS} rounds"
         proved = 0
         for round_ in range(_ROUNDS):
             self._settle(model, classes)
@@ -357,7 +357,7 @@ class _Work:
                 found = self._differ(fraig, made.at(a), made.at(b), [], [made.at(one) for one in model.given])
                 if found is not False:
                     why = f"{what} does not follow from the registers that correspond"
-                    why = why if found else f"{what} is undecided in the time"
+                    why = why if found else f"{what} is undecided within the time limit"
                     break
             why = why or unknown_start(
                 model.graph, model.given, classes, len(model.registers) - len(self._other.registers)

@@ -26,7 +26,7 @@ def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict
             found = bank.contents >> (row * len(bank.writes) + column) & 1
             wanted = memory.contents[bit]
             if found != (first.setdefault((one.memory, bit), found) if wanted is None else wanted):
-                return f"{bank.name} holds at power-up what {memory.name}[{place}] does not"
+                return f"{bank.name} and {memory.name}[{place}] hold different values at power-up"
     return ""
 
 
@@ -45,7 +45,7 @@ def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int
             for place in places
         )
         if known or len(unknown) > 1:
-            return f"what {classes.registers[unknown[0]].name} shows at power-up is unknown, and something needs it"
+            return f"what {classes.registers[unknown[0]].name} holds at power-up is unknown, but needed"
     return ""
 
 

@@ -160,7 +160,7 @@ def _memories(
             continue
         if any(_initial(opened.initial[signal], bit) is not None for bit in range(signal.width)):
             raise InputError(
-                f"{signal.name!r} has contents at power-up: RAMs in RTL are proved if nothing initialises them"
+                f"{signal.name!r} has initial contents: the proof supports RAMs in RTL only without initial contents"
             )
         written = _written(signal, variable, first.width, after[signal])
         others = [term for other, term in after.items() if other is not signal]
@@ -169,7 +169,7 @@ def _memories(
         if written is None or reads is None:
             raise InputError(
                 f"{signal.name!r} is not a memory that the proof supports: an array [0:n] of 2**k words, written at one"
-                " place an edge and read by the word"
+                " address per edge and read in whole words"
             )
         found.append(_Found(signal, first.width, *written, *reads))
     return found

@@ -62,7 +62,7 @@ def _same(c: Converter, e: Any) -> Term:
 def _constant_call(c: Converter, e: Any) -> Term:
     value = e.eval(ast.EvalContext(next(iter(c.design.signals), None))).value
     if value is None:
-        raise c.refused(e, f"{e.subroutineName} is supported by the proof of what is constant; this is not")
+        raise c.refused(e, f"the proof supports {e.subroutineName} of constants only; this is not constant")
     return integer_of(c, e, value, c.type_of(e)[0])
 
 
@@ -74,7 +74,7 @@ def _computed(c: Converter, e: Any) -> Term:
 def _counted(c: Converter, e: Any) -> Term:
     digits = [definite(c, control) for control in e.arguments[1:]]
     if any(digit.op != "const" for digit in digits):
-        raise c.refused(e, "$countbits is supported by the proof with constants, 0 and 1")
+        raise c.refused(e, "the proof supports $countbits with the constants 0 and 1 only")
     counted, term, width = {digit.value & 1 for digit in digits}, c(e.arguments[0]), c.type_of(e)[0]
     if len(counted) > 1:
         return strict(const(width, term.width), term)

@@ -30,12 +30,14 @@ def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_onl
         kind = kind.arrayElementType
     size = bits_in(kind) or 1
     if width is not None and width // size > _LARGEST_MEMORY:
-        raise InputError(f"{where}: {name!r} has {width // size:,} elements; the proof takes {_LARGEST_MEMORY:,}")
+        raise InputError(
+            f"{where}: {name!r} has {width // size:,} elements; the proof supports at most {_LARGEST_MEMORY:,}"
+        )
     design.elements_declared += width // size if width is not None else 0
     if design.elements_declared > _LARGEST_MEMORY:
         raise InputError(
             f"{where}: {name!r} and the arrays before it have {design.elements_declared:,} elements; the"
-            f" proof takes {_LARGEST_MEMORY:,} in all"
+            f" proof supports at most {_LARGEST_MEMORY:,} in total"
         )
     if width is not None and (port or not (initial_only and symbol.type.isUnpackedArray)):
         large = width > _MOST_BITS or width // size > _MOST_ELEMENTS

@@ -77,7 +77,7 @@ def refuse_change(design: SlangDesign, s: Any) -> None:
     def refuse(e: Any) -> None:
         where = design.where(e.sourceRange.start)
         raise InputError(
-            f"{where}: an assertion that assigns, or a call that shows something and does more, is not supported"
+            f"{where}: an assertion that assigns something, or a print call with side effects, is not supported"
         )
 
     def visit(e: Any) -> None:

@@ -53,9 +53,13 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
     narrow = type(outside) is ast.ConversionExpression and outside.operand.type.bitWidth < width
     others = {symbol.netType.netKind for symbol in roots(outside) if symbol.kind is ast.SymbolKind.Net}
     if port.direction == ast.ArgumentDirection.In and narrow:
-        raise InputError(f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all")
+        raise InputError(
+            f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all its bits"
+        )
     if port.direction == ast.ArgumentDirection.Out and others & {*_PULLED} - {net.netType.netKind}:
-        raise InputError(f"{where}: port {port.name!r} and what it drives are pulled in opposite ways; write wire")
+        raise InputError(
+            f"{where}: port {port.name!r} and what it drives are pulled in opposite directions; write wire"
+        )
 
 
 def refuse_floating(design: SlangDesign, symbol: Any, given: Set[Any]) -> None:

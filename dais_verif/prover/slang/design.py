@@ -54,7 +54,9 @@ def why_no_bits(kind: Any) -> str:
     while kind.isUnpackedArray and kind.hasFixedRange:
         kind = kind.arrayElementType.canonicalType
     if kind.isUnpackedStruct:
-        return "an unpacked structure is supported if its members are vectors or arrays of such, without first values"
+        return (
+            "an unpacked structure is supported if its members are vectors or arrays of vectors, without initial values"
+        )
     if kind.isTaggedUnion:
         return VALUES.message(ast.ExpressionKind.TaggedUnion)
     return TYPES.message(kind.kind)
@@ -180,7 +182,7 @@ class SlangDesign:
         self._turns += 1
         if self._turns > _MOST_TURNS:
             where = self.where(e.sourceRange.start)
-            raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in all; write less of them")
+            raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in total; reduce them")
 
     def choose_among(self, elements: int, e: Any) -> None:
         """Count an assignment to one of ``elements`` elements. Raises ``InputError`` if there are too many in total."""
@@ -188,8 +190,8 @@ class SlangDesign:
         if self._choices > _MOST_CHOICES:
             where = self.where(e.sourceRange.start)
             raise InputError(
-                f"{where}: assignments at variable places choose among more than {_MOST_CHOICES:,} elements in all;"
-                " the proof takes no more: write one decoder a signal, or into smaller vectors"
+                f"{where}: assignments to variable indices choose among more than {_MOST_CHOICES:,} elements in total,"
+                " which the proof does not support; write one decoder per signal, or use smaller vectors"
             )
 
     def is_local(self, symbol: Any) -> bool:
@@ -201,9 +203,9 @@ class SlangDesign:
         found = self.signals.get(symbol)
         if found is None and symbol in self.memories:
             raise InputError(
-                f"{where or self.where(symbol.location)}: {symbol.name!r} is a large array, and something else than an"
-                " initial block drives it; the proof takes arrays of 262,144 elements and 4,194,304 bits, and"
-                " 1,048,576 elements in all"
+                f"{where or self.where(symbol.location)}: {symbol.name!r} is a large array, and something other than an"
+                " initial block drives it; the proof supports arrays of up to 262,144 elements and 4,194,304 bits,"
+                " and 1,048,576 elements in total"
             )
         if found is None:
             raise InputError(

@@ -122,8 +122,8 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
         body.visit(look)
     if not found and not any(map(begins_unknown, events.listed or ())):
         raise EventError(
-            f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
-            " the beginning; write always_comb"
+            f"{where}: this block may never run: it waits for a change, and everything that it reads may be constant"
+            " from the beginning; write always_comb"
         )
 
 
@@ -148,8 +148,8 @@ def never_runs(where: str) -> EventError:
     Simulators fold constants first: ``a[2] >>> 63`` of one bit reads nothing.
     """
     return EventError(
-        f"{where}: this block never runs: it waits for what it reads to change, and all that it assigns is constant;"
-        " write always_comb"
+        f"{where}: this block never runs: it waits for a change, and everything that it assigns is constant; write"
+        " always_comb"
     )
 
 
@@ -175,5 +175,5 @@ def refuse_unseen(design: SlangDesign, function: Any, symbol: Any, where: str = 
     what, instead = ("task", "a function") if task else ("function", "always_comb")
     raise EventError(
         f"{where or design.where(function.location)}: {what} {function.name!r} reads {symbol.name!r}, and simulators"
-        f" need not call it again when that changes; give it as an argument, or write {instead}"
+        f" need not call it again when that changes; pass it as an argument, or write {instead}"
     )

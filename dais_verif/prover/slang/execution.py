@@ -148,7 +148,7 @@ class Execution:
 
     def _disable(self, s: Any) -> None:
         if s.target.symbol not in self._around:
-            raise self.convert.refused(s, "disable is supported by the proof for a named block around it only")
+            raise self.convert.refused(s, "the proof supports disable only for an enclosing named block")
         self._jump(("disable", s.target.symbol))
 
     def _return(self, s: Any) -> None:
@@ -249,7 +249,8 @@ class Execution:
                 width, _ = self.convert.type_of(actual.left)
                 if width > value.width and formal.type.isIntegral and formal.type.isSigned:  # Verilator adds zeros
                     raise self.convert.refused(
-                        e, f"simulators differ in how they extend {formal.name!r}; give it to a variable of its width"
+                        e,
+                        f"simulators differ in how they extend {formal.name!r}; use a variable of the same width",
                     )
                 self.assign(actual.left, resize(value, width, False))
         for symbol in self.values.keys() - known:  # automatic variables are new ones in the next call
@@ -297,7 +298,9 @@ class Execution:
         stored = found.stored(extract(old, found.low, found.width), value)
         new = replaced(old, found.low, stored)
         if found.inside is not None:
-            new = ite(found.inside, new, undefined(old.width, "stored beyond a vector", old, value, found.position))
+            new = ite(
+                found.inside, new, undefined(old.width, "an assignment beyond a vector", old, value, found.position)
+            )
         self.values[name] = new
 
     def counted(self, e: Any) -> None:

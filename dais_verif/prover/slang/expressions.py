@@ -128,7 +128,7 @@ def _symbol(c: Converter, e: Any) -> Term:
         refuse_wider(c, e, getattr(symbol, "initializer", None))
         return _constant(c, e, symbol.value.value, symbol.type)
     if symbol in c.design.memories:
-        raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof reads word by word")
+        raise c.refused(e, f"the whole array {symbol.name!r} is read; the proof supports reading single words only")
     return c.read(symbol, 0, c.type_of(e)[0])
 
 
@@ -170,7 +170,7 @@ def _divided(c: Converter, e: Any) -> Term:
         result = ite(minus, neg(result), result)
     else:
         result = (udiv if quotient else urem)(a, b)
-    return ite(nonzero(b), result, undefined(a.width, "a quotient by 0", a, b))
+    return ite(nonzero(b), result, undefined(a.width, "a division by 0", a, b))
 
 
 def _power(c: Converter, e: Any) -> Term:
@@ -181,7 +181,7 @@ def _power(c: Converter, e: Any) -> Term:
     if a.op == "const" and a.value == 2 and a.width > 2:
         power = shl(const(a.width, 1), b)
         return strict(ite(top_bit(b), const(a.width, 0), power) if signed else power, b)
-    raise c.refused(e, "a power is supported by the proof if it is a constant, or one of 2")
+    raise c.refused(e, "the proof supports a power only if it is constant or its base is 2")
 
 
 def definite(c: Converter, e: Any) -> Term:

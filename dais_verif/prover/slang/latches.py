@@ -42,8 +42,8 @@ def latched(design: SlangDesign, body: Any) -> bool:
 
     def make(read: Read) -> Term:
         raise StateError(
-            f"{where}: signal {target.name!r} is kept while {gate.name!r} is 1, which makes it a latch; beside clock"
-            " gating, clk & latch, assign it on every path"
+            f"{where}: signal {target.name!r} keeps its value while {gate.name!r} is 1, which makes it a latch; unless"
+            " it gates a clock (clk & latch), assign it on every path"
         )
 
     target.drive(Driver(0, 1, make, where))

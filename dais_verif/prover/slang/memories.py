@@ -104,7 +104,7 @@ class _Filling(Execution):
     def _read_file(self, e: Any) -> None:
         memory = self._memory(e.arguments[1]) if len(e.arguments) == 2 else None
         if memory is None:
-            raise self.convert.refused(e, f"{e.subroutineName} is supported with a file and a memory")
+            raise self.convert.refused(e, f"{e.subroutineName} is supported only with a file and a memory")
         name_term = e.arguments[0]
         name = _text(self.convert, name_term)
         path = self.design.files.get(name)
@@ -138,7 +138,7 @@ def _fill(memory: Memory, text: str, base: int) -> None:
             continue
         place = memory.position(index)
         if place is None:
-            raise ValueError(f"it has a word for index {index}, which the memory lacks")
+            raise ValueError(f"it has a word for index {index}, which the memory does not have")
         unknown = any(digit in "xXzZ" for digit in token)
         memory.words[place] = None if unknown else _number(token, base) & ((1 << memory.width) - 1)
         index += 1
@@ -157,8 +157,8 @@ def counting(signal: Signal, where: str) -> Driver:
 
     def make(read: Read) -> Term:
         raise StateError(
-            f"{where}: {signal.name!r} counts the turns of a loop at a clock edge, and is read elsewhere; simulators"
-            " differ in what is seen there: declare it in the loop"
+            f"{where}: {signal.name!r} counts the iterations of a loop at a clock edge, and is also read elsewhere,"
+            " where simulators see different values; declare it in the loop"
         )
 
     return Driver(0, signal.width, make, where)
@@ -172,8 +172,8 @@ def kept_from_the_beginning(signal: Signal) -> Driver:
 
     def make(read: Read) -> Term:
         raise StateError(
-            f"{signal.where}: {signal.name!r} has a value from the beginning, and is assigned only where the proof sees"
-            " nothing run; it may keep state: leave these assignments out"
+            f"{signal.where}: {signal.name!r} has an initial value, and is assigned only in code that the proof never"
+            " executes; it may keep state: remove these assignments"
         )
 
     return Driver(0, signal.width, make, signal.where)

@@ -60,7 +60,7 @@ class _Search:
         self._root.visit(self._visit)
         if self._path is not None and self._dotted:
             raise self._refused(
-                self._path, "Yosys takes a hierarchical name for an escaped one with a dot; rename that"
+                self._path, "Yosys takes a hierarchical name for an escaped one with a dot; rename the escaped one"
             )
 
     def _refused(self, e: Any, text: str, advice: str = "") -> InputError:
@@ -83,7 +83,9 @@ class _Search:
             self._table(e)
         elif kind is ast.CallExpression and not e.isSystemCall:
             if any(formal.direction is ast.ArgumentDirection.InOut for formal in e.subroutine.arguments):
-                raise self._refused(e, "Yosys copies an inout argument back only; write an input and an output")
+                raise self._refused(
+                    e, "Yosys copies an inout argument only at the end of a call; write an input and an output"
+                )
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
         elif kind is ast.ElementSelectExpression:
@@ -97,7 +99,7 @@ class _Search:
     def _cast(self, e: Any) -> None:
         """Refuse casts: Yosys 0.23 gives them the width of their context: ``&(s ? 2'(w) : b)`` gets zeros above."""
         if e.conversionKind is ast.ConversionKind.Explicit:
-            raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
+            raise self._refused(e, "Yosys gives this cast the width of its context; use a wire")
 
     def _case(self, s: Any) -> None:
         """Refuse items of ``casez`` and ``casex`` that Yosys misreads.
@@ -116,11 +118,13 @@ class _Search:
                 raise self._refused(item, "Yosys misreads an item of casez that is not a literal; write its digits")
             value = item.eval(ast.EvalContext(self._root)).value if fixed else None
             if value is not None and value.hasUnknown:
-                raise self._refused(item, "Yosys misreads a casez of a constant with digits that match all; use a wire")
+                raise self._refused(item, "Yosys misreads a casez of a constant with wildcard digits; use a wire")
             width = literal.type.bitWidth
             narrow = type(literal) is ast.IntegerLiteral and literal.type.isSigned and width < item.type.bitWidth
             if narrow and literal.value.hasUnknown and str(literal.value[width - 1]) != "0":
-                raise self._refused(item, "Yosys misreads a signed item of casez that is narrow; write all its digits")
+                raise self._refused(
+                    item, "Yosys misreads a signed item of casez that must be extended; write all its digits"
+                )
 
     def _word(self, e: Any) -> None:
         """Refuse a signed index: Yosys treats it as unsigned, so a two-bit -1 selects word 3."""
@@ -128,14 +132,16 @@ class _Search:
         if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
             return
         if max(array.fixedRange.left, array.fixedRange.right) >= 1 << (index.bitWidth - 1):
-            raise self._refused(e, "Yosys takes this index for unsigned, so a negative one names a word; use $unsigned")
+            raise self._refused(
+                e, "Yosys treats this index as unsigned, so a negative one selects a word; use $unsigned"
+            )
 
     def _written_part(self, e: Any) -> None:
         """Refuse an indexed part-select on the left with a signed index, which may lie below the vector."""
         if type(e) is not ast.RangeSelectExpression or e.selectionKind is ast.RangeSelectionKind.Simple:
             return
         if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
-            raise self._refused(e, "Yosys misreads what a signed index on the left writes; make it unsigned")
+            raise self._refused(e, "Yosys misreads a signed index on the left-hand side; make it unsigned")
 
     def _known(self, e: Any) -> None:
         """Refuse a literal X as operand: Yosys folds it while it reads the text, so later checks cannot find it."""
@@ -143,7 +149,7 @@ class _Search:
         while type(literal) is ast.ConversionExpression:
             literal = literal.operand
         if type(literal) in _LITERALS and literal.value.hasUnknown:
-            raise self._refused(e, "X is an operand here, and Yosys computes with it otherwise than simulators do")
+            raise self._refused(e, "X is an operand here, which Yosys evaluates differently from simulators")
 
     def _table(self, e: Any) -> None:
         value = e.arguments[0].eval(ast.EvalContext(self._root)) if e.arguments else None

@@ -136,8 +136,8 @@ class _Block:
         """Return the signal of ``symbol``, which the block reads but does not assign."""
         if self.events.listed is not None and symbol not in self.events.listed:
             raise EventError(
-                f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
-                " simulation and hardware would differ: write always @*"
+                f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list does not contain as a"
+                " whole; simulation and hardware would differ: write always @*"
             )
         return self.design.signal(symbol, self.where)
 

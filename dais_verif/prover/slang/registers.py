@@ -174,8 +174,8 @@ class _Clocked(Execution):
                 self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
                 if _of_a_subroutine(symbol):
                     self._unknown[symbol] = StateError(
-                        f"{self._where}: variable {symbol.name!r} of a task or function keeps what its last call left,"
-                        " whichever block that was in; assign it first"
+                        f"{self._where}: variable {symbol.name!r} of a task or function keeps the value of its last"
+                        " call, which may be in another block; assign it first"
                     )
             return self._leaf(self._kept[symbol])
         return self.design.over(symbol, self._leaf, self._where)

@@ -152,7 +152,9 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     left, right = span.left, span.right
     if count > 1:
         if e.selectionKind is ast.RangeSelectionKind.Simple or left < right:
-            raise c.refused(e, "a range with a variable place is supported as [base +: width] of a [msb:lsb] vector")
+            raise c.refused(
+                e, "a range with a variable index is supported only as [base +: width] of a [msb:lsb] vector"
+            )
         # The base is the lowest (+:) or highest (-:) index of the range; limit it so that the whole range fits.
         if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
             right += count - 1
@@ -196,5 +198,5 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     ((symbol, low, total),) = target_parts(c, e.value)
     place = base_of(c, e)
     if place is None or place[0] < 0 or place[0] + width > total:
-        raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
+        raise c.refused(e, "an assignment to a variable index or beyond its signal is not supported")
     return [(symbol, low + place[0], width)]

@@ -27,7 +27,7 @@ _ASSIGNING = (
     _kinds.ReturnStatement,
 )
 
-_ELSEWHERE = "simulators differ in where this stream begins in what is wider; assign it to a vector first"
+_ELSEWHERE = "simulators differ in how they align this stream in a wider target; assign it to a vector first"
 
 __all__ = ["left_aligned", "operands", "refuse_rest", "refuse_wider", "reordered", "streamed"]
 
@@ -68,7 +68,7 @@ def refuse_wider(c: Converter, e: Any, value: Any) -> None:
 def refuse_rest(c: Converter, e: Any) -> None:
     """Raise ``InputError`` if the left side of the assignment ``e`` is a stream with another width than the right."""
     if type(e.left) is ast.StreamingConcatenationExpression and e.left.bitstreamWidth != c.type_of(e.right)[0]:
-        raise c.refused(e, "a stream on the left is supported if it gets as many bits as it has")
+        raise c.refused(e, "a stream on the left is supported only if the right-hand side is as wide")
 
 
 def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[tuple[Any, int, int]]:
@@ -79,7 +79,7 @@ def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[t
     """
     total = sum(width for _, _, width in parts)
     if e.sliceSize and total % e.sliceSize:
-        raise c.refused(e, "a stream on the left is supported if its slices are all of one size")
+        raise c.refused(e, "a stream on the left is supported only if all its slices have the same size")
     places, place = [], total
     for part in parts:
         place -= part[2]

@@ -65,7 +65,7 @@ def never_assigned(term: Term, wakers: Sequence[Any], read: Callable[[Any], Term
             return term
     if not wakers:
         return term
-    nothing = undefined(term.width, f"a block at {where} that waits for what is undefined itself")
+    nothing = undefined(term.width, f"a block at {where} that waits for undefined signals")
     return four_state.ite(asleep, nothing, term)
 
 

@@ -209,7 +209,7 @@ class _Walk:
         where = self._design.where(gate.location)
         for pins, width, bits in gates(self._design, gate, where):
             if any(size != width for _, _, size in target_parts(Converter(self._design, self._no_index), pins)):
-                raise InputError(f"{where}: a gate drives one bit; the proof takes no array of gates")
+                raise InputError(f"{where}: a gate drives one bit; the proof supports no arrays of gates")
             self._targets(pins, bits, where)
 
     def _declared(self, symbol: Any, path: str) -> None:
@@ -251,7 +251,7 @@ class _Walk:
         if signal.drivers:
             raise InputError(
                 f"{signal.where}: {signal.name!r} is pulled, and some of its bits have a driver; simulators differ in"
-                " what the others are: drive all of them"
+                " the values of the others: drive all of them"
             )
         signal.drive(driver_of(bits_over(const(signal.width, value), {}), 0, signal.width, 0, signal.where))
 
@@ -282,7 +282,8 @@ class _Walk:
 
     def _no_index(self, symbol: Any, low: int, width: int) -> Term:
         raise InputError(
-            f"{self._design.where(symbol.location)}: {symbol.name!r} is an index on the left; it must be constant"
+            f"{self._design.where(symbol.location)}: {symbol.name!r} is an index on the left-hand side,"
+            " where it must be constant"
         )
 
     def _procedure(self, block: Any, path: str) -> None:
@@ -306,9 +307,7 @@ class _Walk:
         elif kind in _BLOCKS:
             if kind is ast.ProceduralBlockKind.Always and type(body) is not ast.TimedStatement:
                 where = self._design.where(block.location)
-                raise EventError(
-                    f"{where}: this block waits for nothing before it begins; write always @* or always_comb"
-                )
+                raise EventError(f"{where}: this always block has no timing control; write always @* or always_comb")
             self._later.append(lambda: self._settling(kind, body, names))
         elif kind is ast.ProceduralBlockKind.AlwaysLatch:
             self._later.append(lambda: self._latch(body))
@@ -330,13 +329,14 @@ class _Walk:
         if not latched(self._design, body):
             where = self._design.where(body.sourceRange.start)
             raise StateError(
-                f"{where}: AlwaysLatch block: a latch keeps state, and the proof knows pipelines only; write always_ff"
+                f"{where}: AlwaysLatch block: a latch keeps state, and the proof supports pipelines only;"
+                " write always_ff"
             )
 
     def _refuse_foreign(self, e: Any) -> None:
         if self._design.is_local(e.symbol):
             where = self._design.where(e.sourceRange.start)
-            raise InputError(f"{where}: {e.symbol.name!r} is a variable of another block; only that one may use it")
+            raise InputError(f"{where}: {e.symbol.name!r} is a variable of another block; only that block may use it")
 
     def _initial(self, body: Any) -> None:
         for symbol, value in initial(self._design, body).items():

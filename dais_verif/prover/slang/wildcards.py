@@ -78,7 +78,7 @@ def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool
     ranges = ((x.left, x.right) for x in entries if type(x) is ast.ValueRangeExpression)
     compared = any(all(c.type_of(_unconverted(x))[1] for x in bounds) for bounds in ranges)
     if own_signed and not signed and (own < width or compared):
-        raise c.refused(e, "simulators differ in the sign of what is inside a list; write $unsigned, or signed entries")
+        raise c.refused(e, "simulators differ in the sign of the operand of inside; write $unsigned, or signed entries")
     return c(e), signed
 
 

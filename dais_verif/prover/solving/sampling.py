@@ -81,7 +81,7 @@ def put_to_the_solver(
                 continue
             stated = _stated(builders, kind, number, used)
             if isinstance(stated, InputError):
-                undecided[name] = f"it cannot be stated without rules: {stated}"
+                undecided[name] = f"it cannot be stated without rewrite rules: {stated}"
                 continue
             answer = satisfy([bnot(eq(stated.rtl, stated.wanted))], min(_ONE, left)).verdict
             if answer == "unsat":
@@ -90,7 +90,7 @@ def put_to_the_solver(
                 names = {term: f"{s.kind} {s.number}" for term, s in stated.variables().items()}
                 contradicted[name] = f"; {name}: unsat if it is proved\n{script(stated.rtl, stated.wanted, (), names)}"
             else:
-                undecided[name] = "it is too large for the solver, or took it too long"
+                undecided[name] = "it is too large for the solver, or took too long"
     claims = [f"{kind} {number}" for kind, number in proof.drawn[0]]
     terms = BUT_FOR_BLOCKS if BUT_FOR_BLOCKS in used else WRITTEN
     sample = Sample(proof.drawn[1], options.seed, claims, len(claims), confirmed, undecided, [*contradicted], terms)

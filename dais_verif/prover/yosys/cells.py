@@ -82,7 +82,7 @@ def _divided(quotient: bool) -> Rule:
             found = ite(bxor(top_bit(a), top_bit(b)) if quotient else top_bit(a), neg(found), found)
         else:
             found = operation(a, b)
-        found = ite(nonzero(b), found, undefined(a.width, "a quotient by 0", a, b))
+        found = ite(nonzero(b), found, undefined(a.width, "a division by 0", a, b))
         return resize(found, cell.number("Y_WIDTH"), False)
 
     return result
@@ -130,7 +130,7 @@ def _parallel(cell: Cell, x: Inputs) -> Term:
     if _exclusive(bits):
         return found
     several = nonzero(band(select, add(select, const(select.width, -1))))
-    return ite(several, undefined(width, "a choice of several", select, arms), found)
+    return ite(several, undefined(width, "a multiplexer with several inputs selected", select, arms), found)
 
 
 def _exclusive(bits: list[Term]) -> bool:

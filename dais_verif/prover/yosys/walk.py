@@ -102,7 +102,9 @@ class _Instance:
             kept = wires.name_of(bits["Q"], where)
             raise StateError(f"{where}: signal {kept!r} keeps its value: a latch; assign it on every path")
         else:
-            raise InputError(f"{where}: Yosys makes a cell {cell.type!r} of this, which the proof does not support")
+            raise InputError(
+                f"{where}: Yosys translates this to a cell {cell.type!r}, which the proof does not support"
+            )
 
     def _logic(self, cell: Cell, where: str) -> None:
         rule = LOGIC[cell.type]
@@ -170,7 +172,7 @@ class _Instance:
             elif ports[port].direction == "output":
                 self._wires.carry(bits, partial(_of, signal), where)
             else:
-                raise InputError(f"{where}: port {port!r} is neither input nor output; the proof knows no other")
+                raise InputError(f"{where}: port {port!r} is neither input nor output; the proof supports no other")
 
 
 def _reset_value(cell: Cell) -> list[Bit]:

@@ -31,7 +31,9 @@ class Memories:
         """Return a function that makes the word that ``cell`` reads. Raises ``InputError`` for a clocked read."""
         name, width = cell.parameters["MEMID"].removeprefix("\\"), len(cell.connections["ADDR"])
         if cell.number("CLK_ENABLE"):
-            raise InputError(f"{where}: memory {name!r} is read at a clock edge; the proof reads memories at once")
+            raise InputError(
+                f"{where}: memory {name!r} is read at a clock edge; the proof supports asynchronous reads only"
+            )
 
         def make(read: Read) -> Term:
             if name not in self._filled:
@@ -44,7 +46,7 @@ class Memories:
         words = self._module.memories[name]
         where, first = place(words.attributes), words.start_offset
         if first < 0:
-            raise InputError(f"{where}: memory {name!r} has negative indices, which Yosys takes for unsigned ones")
+            raise InputError(f"{where}: memory {name!r} has negative indices, which Yosys treats as unsigned")
         memory = Memory(self._path + name, where, words.width, first + words.size - 1, first)
         cells = [
             cell

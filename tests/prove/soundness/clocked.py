@@ -92,7 +92,7 @@ def proved_stream(design: ClockedDesign, proof: Proof) -> Stream:
     if design.told:
         how = proof.handshake.how if proof.handshake else ""
         return Stream(design.name, design.files, design.task, replace(pins, latency=latency), {},
-                      reset_enabled="works at edges" in how)  # fmt: skip
+                      reset_enabled="takes effect only at edges" in how)  # fmt: skip
     timing = proof.timing
     alone = Clocking(timing.clock if timing else pins.clock, latency, enable=timing.enable if timing else None)
     known = {alone.clock, alone.enable, *proof.held}

@@ -33,7 +33,7 @@ _GROUPS: list[tuple[str, KindDecision]] = [
     ("$error $warning $info", _SHOWN),
     (
         " ".join(ENDING),
-        left_out("ends a simulation: named as not proved; refused if it is always executed"),
+        left_out("ends a simulation: reported as not proved; refused if it is always executed"),
     ),
     ("$assertcontrol $asserton $assertoff $assertkill $assertpasson $assertpassoff", _CHECKING),
     ("$assertfailon $assertfailoff $assertnonvacuouson $assertvacuousoff", _CHECKING),

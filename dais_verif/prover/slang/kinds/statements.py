@@ -44,8 +44,8 @@ STATEMENTS: Table[Any] = Table(
             "a forever loop has no end that the proof can determine; write a for loop with a bound"
         ),
         _s.Timed: refused("a block that waits within keeps state; let it wait once, at the head of an always block"),
-        _s.ImmediateAssertion: left_out("has no effect if it assigns nothing; the answer names it"),
-        _s.ConcurrentAssertion: left_out("has no effect if it assigns nothing; the answer names it"),
+        _s.ImmediateAssertion: left_out("has no effect if it assigns nothing; reported as not proved"),
+        _s.ConcurrentAssertion: left_out("has no effect if it assigns nothing; reported as not proved"),
         _s.DisableFork: refused("disable fork ends processes, which the proof does not model; remove it"),
         _s.Wait: refused("a block that waits within keeps state; let it wait once, at the head of an always block"),
         _s.WaitFork: refused("wait fork waits for processes, which the proof does not model; remove it"),
