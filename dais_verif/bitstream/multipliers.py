@@ -89,7 +89,7 @@ def read_multiplier(
     clocked = any(stages) or not on.isdisjoint(("A_REG", "B_REG"))
     for name in _STILL if clocked else ():
         if pin(name, _LOW) != _LOW:
-            raise InputError(f"{name} of {what} is driven, and what it does is not known")
+            raise InputError(f"{name} of {what} is driven, and its function is not known")
     place, _ = site.pins["CLK"]
     if clocked and wiring.bit(place, "NegClk"):
         raise InputError(f"{what} is clocked by falling edges, which is not supported")

@@ -42,7 +42,7 @@ def read_pins(path: Path) -> dict[PortBit, str]:
             raise InputError(f"{where}: pin {pin} is taken already")
         found[bit] = pin
     if not found:
-        raise InputError(f"{str(path)!r} gives no port a pin; it must have lines `set_io PORT PIN`")
+        raise InputError(f"{str(path)!r} assigns no pins; it must have lines `set_io PORT PIN`")
     for bit in found:
         if bit.place is not None and PortBit(bit.name, None) in found:
             raise InputError(f"{path.name}: {bit.name} is one bit in one line, and a vector in another")

@@ -69,13 +69,11 @@ def _require_known(wiring: Wiring) -> None:
     for net, name in wiring.chip.hard_inputs.items():
         if net in wiring.closed:
             (x, y), _ = wiring.closed[net][0]
-            raise InputError(f"{name} is driven, in tile ({x} {y}): a hard block whose effects read-back does not know")
+            raise InputError(f"{name} is driven, in tile ({x} {y}): a hard block that read-back does not support")
     for (x, y), names in wiring.set.items():
         for name in sorted(names):
             if not name.startswith((*_NEUTRAL, *_READ)):
-                raise InputError(
-                    f"{name} of tile ({x} {y}) is set; read-back does not know what that does to the logic"
-                )
+                raise InputError(f"{name} of tile ({x} {y}) is set; its effect on the logic is not known")
     for bit in wiring.configuration.extra:
         if bit not in wiring.chip.extra_bits:
             raise InputError(
@@ -140,8 +138,8 @@ class _Trace:
         driving, _ = self._type(pad)
         if driving not in (_NO_OUTPUT, _PLAIN_OUTPUT):
             raise InputError(
-                f"pad {_told(pad)} has output type {driving}; read-back knows pads that drive always ({_PLAIN_OUTPUT}) "
-                f"or never ({_NO_OUTPUT})"
+                f"pad {_told(pad)} has output type {driving}; read-back supports pads that drive always "
+                f"({_PLAIN_OUTPUT}) or never ({_NO_OUTPUT})"
             )
         return driving == _PLAIN_OUTPUT
 
@@ -160,8 +158,8 @@ class _Trace:
         driving, read = self._type(pad)
         if driving != _NO_OUTPUT or read != _PLAIN_INPUT:
             raise InputError(
-                f"pad {_told(pad)} of {bit} has type {driving}{read}; read-back knows pads that are read as they are "
-                f"({_NO_OUTPUT}{_PLAIN_INPUT})"
+                f"pad {_told(pad)} of {bit} has type {driving}{read}; read-back supports pads that are read as they "
+                f"are ({_NO_OUTPUT}{_PLAIN_INPUT})"
             )
         enable = self._chip.input_enables.get(pad)
         if enable is None or self._bit(enable.place, f"IoCtrl.IE_{enable.number}") != DEVICES[self._chip.device]:
@@ -205,7 +203,7 @@ class _Trace:
                     f"short circuit in the bitstream: a switch drives the output {own[1]} of tile {own[0]}"
                 )
             if net in seen:
-                raise InputError(f"{what} depends on switches that drive each other in a ring")
+                raise InputError(f"{what} depends on switches that drive each other in a loop")
             seen.add(net)
             self._used.add(step[0])
             net = step[1]
@@ -244,7 +242,7 @@ class _Trace:
         if head == "mult":
             return self._multiplied(place, pin)
         if self._wiring.configuration.kinds[place] != "logic":
-            raise InputError(f"{what} depends on {pin} of tile {place}, a hard block that read-back does not know")
+            raise InputError(f"{what} depends on {pin} of tile {place}, a hard block that read-back does not support")
         cell = Cell(*place, int(head.removeprefix("lutff_")))
         if end == "cout":
             return self._once("carry", cell, f"carry_{cell}", self._read_carry)

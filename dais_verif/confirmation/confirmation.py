@@ -112,7 +112,7 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
     installed simulators are tried, unless the request names the simulators.
     """
     if not begun:
-        return Confirmation(Verdict.NOT_RUN, "no simulator was asked")
+        return Confirmation(Verdict.NOT_RUN, "no simulator was selected")
     batch = _vectors(request)
     if not batch.rows:
         return Confirmation(Verdict.NOT_RUN, "every generated vector breaks a promise of the program")

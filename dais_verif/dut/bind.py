@@ -114,7 +114,9 @@ def _packed(
             others=others,
             first=_in_words(first, what),
             hint=hint
-            or InputError.of(": state their types under [{what}s] in a {ports} file if they are others", what=what),
+            or InputError.of(
+                ": if the design uses other types, state them under [{what}s] in a {ports} file", what=what
+            ),
         )
     return fitting[0], (Wire(name, 0, fitting[0].bits),)
 

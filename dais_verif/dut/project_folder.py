@@ -189,11 +189,11 @@ class _Reader:
         other = generation.others[0]
         if generation is _ALKAID:
             return None, (
-                f"{other} is a state machine, and {TAKE_MACHINES}; if it was made of a program, name that as PROGRAM "
+                f"{other} is a state machine, and {TAKE_MACHINES}; if it was made from a program, name that as PROGRAM "
                 "and this folder with --rtl"
             )
         return None, (
-            f"{other} holds the stages of a pipeline and not the program that they were made of; name that as "
+            f"{other} holds the stages of a pipeline and not the program that they were made from; name that as "
             "{program} (CombLogic.save wrote it) and this folder with {rtl}"
         )
 
@@ -290,8 +290,8 @@ class _Reader:
         edges = int(found[1]) if found else stages
         if edges % stages or not edges:
             self._refuse(
-                f"{generation.metadata} says {stages} stages and {name} a latency of {edges}, which is not a multiple "
-                "of them",
+                f"{generation.metadata} says {stages} stages, and {name} says latency {edges}, which is not a multiple "
+                "of that",
                 ": give the latency with {latency}, or {latency} auto to have it found",
             )
         return edges // stages

@@ -55,7 +55,7 @@ def wrap(
     for name in made.keys() & files.keys():
         module = name.removesuffix(".v")
         raise InputError.of(
-            "{top} {core} gives a module {module}, a name of the hand-written RTL; choose another {top}",
+            "{top} {core} gives a module {module}, which the hand-written RTL also has; choose another {top}",
             core=core,
             module=module,
         )

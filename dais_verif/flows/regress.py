@@ -105,7 +105,7 @@ class RegressionRequest:
         if self.retries > _MOST_RETRIES:
             raise RequestError.of("{retries} {value} must be at most {most}.", value=self.retries, most=_MOST_RETRIES)
         if self.timeout is not None and not 0 < self.timeout <= 1e9:
-            raise RequestError.of("{timeout} {value} must be seconds above 0.", value=self.timeout)
+            raise RequestError.of("{timeout} {value} must be a number of seconds above 0.", value=self.timeout)
         if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1] <= _MOST_SHARDS:
             raise RequestError.of(
                 "{shard} {part}/{parts} must be like 2/5: the second of five.", part=self.shard[0], parts=self.shard[1]

@@ -270,7 +270,7 @@ class Session:
                 " check the baud rate at both ends, that this is the right port, and the clock of the board"
             )
         return (
-            f"{what}, and not a byte came back; check power, clock and reset of the board, that RX and TX are not"
+            f"{what}, and no byte came back; check power, clock and reset of the board, that RX and TX are not"
             " swapped, and that its bitstream was made with dais-verif emit --wrap"
         )
 

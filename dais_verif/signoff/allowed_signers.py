@@ -80,7 +80,7 @@ def _principals(line: str) -> tuple[str, str]:
         return line[:end], line[end:].lstrip(_SPACE)
     close = line.find('"', end + 1)
     if close < 0:
-        raise ValueError("its principals begin with a quote that nothing ends")
+        raise ValueError("its principals begin with a quote that is not closed")
     return line[:end] + line[end + 1 : close], line[close + 1 :].lstrip(_SPACE)
 
 

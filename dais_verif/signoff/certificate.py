@@ -177,7 +177,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
         raise InputError(f"{name} is not in the form in which certificates are written: it was edited")
     expected = _hash_of(tree)
     if tree.get("self") != expected:
-        raise InputError(f"{name} was edited: its own hash is {expected}, and it says {tree.get('self')}")
+        raise InputError(f"{name} was edited: its own hash is {expected}, but it states {tree.get('self')}")
     try:
         certificate = msgspec.convert(tree, Certificate)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # a lone surrogate cannot be encoded
@@ -204,7 +204,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def is_evidence(name: str) -> bool:

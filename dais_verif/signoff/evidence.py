@@ -212,7 +212,9 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
         data = np.fromfile(path, dtype="<u8")
         rows, rest = divmod(data.size, sum(words))
         if rest:
-            raise InputError(f"{str(path)!r} holds {counted(data.size, 'word')}, which are not rows of {sum(words)}")
+            raise InputError(
+                f"{str(path)!r} holds {counted(data.size, 'word')}, which is not a multiple of {sum(words)}"
+            )
         cut = rows * words[0]
         yield start, data[:cut].reshape(rows, words[0]), data[cut:].reshape(rows, words[1])
         start += rows

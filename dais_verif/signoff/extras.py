@@ -80,9 +80,9 @@ def _judge_coverage(context: Context, folder: Path, good: str) -> Judgement:
     if found.percent < floor:
         problems.append(f"{message}; {found.open_total} bins are open")
     if reachable < 1 or percent != found.percent:
-        problems.append(f"coverage is said to be {found.percent:g} %, its groups make it {percent:g} %")
+        problems.append(f"the record states a coverage of {found.percent:g} %, but its groups give {percent:g} %")
     if found.vectors != record.vectors:
-        problems.append(f"coverage was counted of {found.vectors} vectors, and {record.vectors} were simulated")
+        problems.append(f"coverage was counted over {found.vectors} vectors, but {record.vectors} were simulated")
     return Judgement(Verdict.PASS, message, tuple(problems))
 
 

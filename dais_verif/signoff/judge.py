@@ -108,7 +108,7 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
         problems.append(f"{record.verdict.value}: {message}")
     known = counts["certain"] or counts["broken"] or ("undecided" not in overflow and counts["possible"])
     if record.verdict is Verdict.PASS and (known or counts["undecided"]):
-        problems.append(f"says PASS, and has {message}")
+        problems.append(f"the record says PASS, but has {message}")
     return Judgement(record.verdict, message, tuple(problems))
 
 
@@ -221,7 +221,7 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
         yield f"{sent.total} vectors were sent, and the record has {record.vectors + record.exhaustive_vectors}"
     least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
     if sent.digested != least:
-        yield f"the digest is of {sent.digested} vectors, and {least} were compared by all"
+        yield f"the digest covers {sent.digested} vectors, but all simulators compared {least}"
     # The results must equal those of the golden model, even where they were not compared.
     for simulator in record.simulators:
         if simulator.digest != sent.digest:
@@ -268,15 +268,15 @@ def _exhausted(subject: Subject, policy: Policy, record: SimulationRecord) -> It
     needed = _needed(subject.program, bits) if bits else {}
     missing = {number for number, rows in evidence.could.items() if rows <= 1 << bits} | needed.keys() - claimed
     if bits and missing:
-        yield f"outputs {_some(missing)} are reached by at most {bits} input bits and were not exhausted"
+        yield f"outputs {_some(missing)} depend on at most {bits} input bits, but were not exhausted"
     if more := claimed - needed.keys():
-        yield f"outputs {_some(more)} are said to be exhausted, which exhaustive_bits = {bits} does not do"
+        yield f"outputs {_some(more)} are recorded as exhausted, which exhaustive_bits = {bits} does not cover"
     compared = max((one.vectors_compared for one in record.simulators), default=0)
     swept = compared - record.vectors
     if few := {number for number in claimed & needed.keys() if needed[number] > swept}:
-        yield f"outputs {_some(few)} are said to be exhausted, which takes more than {max(swept, 0)} vectors"
+        yield f"outputs {_some(few)} are recorded as exhausted, which takes more than {max(swept, 0)} vectors"
     if claimed and compared < record.vectors + record.exhaustive_vectors:
-        yield "outputs are said to be exhausted, and no simulator compared all vectors"
+        yield "outputs are recorded as exhausted, but no simulator compared all vectors"
 
 
 @lru_cache(maxsize=1)
@@ -293,7 +293,7 @@ def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     ports, exhausted = ports_of(subject.program), record.evidence.exhausted if record.evidence else ()
     vectors = max((one.vectors_compared for one in record.simulators), default=0)
     if record.outputs != outputs_of(ports, vectors, exhausted=exhausted):
-        yield "the grades of the outputs are not those of the vectors that were compared"
+        yield "the grades of the outputs do not follow from the vectors that were compared"
 
 
 # proof

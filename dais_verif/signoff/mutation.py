@@ -81,9 +81,9 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
     subject, policy, found = context.subject, context.policy, record.summary
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if record.rtl.top != subject.top or record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:
-        yield "the mutants are of other RTL than that which is signed off"
+        yield "the mutants are of other RTL than the RTL that is signed off"
     if record.judges != _judges(context) or sorted(record.simulators) != sorted(policy.simulators):
-        yield f"mutants were judged by {', '.join((*record.judges, *record.simulators))}, not as the policy asks"
+        yield f"mutants were judged by {', '.join((*record.judges, *record.simulators))}, not as the policy requires"
     wanted = context.asked(_seed(context), policy.mutation.vectors).rows
     if (record.vectors, record.seed) != (wanted, _seed(context)):
         yield f"{counted(record.vectors, 'vector')} and seed {record.seed}, must be {wanted} and {_seed(context)}"

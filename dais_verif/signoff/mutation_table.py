@@ -28,8 +28,8 @@ def problem_of_mutation(mutation: Mutation) -> str:
     if not 1 <= mutation.mutants <= _MOST_MUTANTS:
         return f"[mutation] mutants is {mutation.mutants}, must be 1 to {_MOST_MUTANTS:,}"
     if not 0 < mutation.timeout < float("inf"):
-        return f"[mutation] timeout is {mutation.timeout}, must be seconds above 0"
+        return f"[mutation] timeout is {mutation.timeout}, must be a number of seconds above 0"
     for key in ("floor", "most_unknown"):
         if not 0 <= getattr(mutation, key) <= 100:
-            return f"[mutation] {key} is {getattr(mutation, key)}, must be percent from 0 to 100"
+            return f"[mutation] {key} is {getattr(mutation, key)}, must be a percentage from 0 to 100"
     return ""

@@ -327,13 +327,13 @@ class _Reader:
         """Check the rules that types do not express. Raises ``InputError`` for the first one that is broken."""
         for simulator in policy.simulators:
             if simulator not in _SIMULATORS:
-                self.refuse(f"simulators holds {simulator!r}, must be of {', '.join(_SIMULATORS)}")
+                self.refuse(f"simulators holds {simulator!r}, must be one of {', '.join(_SIMULATORS)}")
         if len(set(policy.simulators)) < len(policy.simulators):
-            self.refuse("simulators names one twice")
+            self.refuse("simulators names a simulator twice")
         if GHDL in policy.simulators and len(policy.simulators) > 1:
             self.refuse("simulators: ghdl is for VHDL, and the others are for Verilog, so they cannot be combined")
         if len(set(policy.seeds)) < len(policy.seeds):
-            self.refuse("seeds holds one twice")
+            self.refuse("seeds holds a seed twice")
         self._numbers(policy)
         if policy.rtl.files and policy.rtl.pipeline is not None:
             self.refuse("[rtl] pipeline is for what dais-verif emits; for files, name the clock")
@@ -380,9 +380,9 @@ class _Reader:
         if policy.exhaustive_bits > _MOST_BITS:
             self.refuse(f"exhaustive_bits is {policy.exhaustive_bits}, must be at most {_MOST_BITS}")
         if not 0 < policy.proof_timeout < float("inf"):
-            self.refuse(f"proof_timeout is {policy.proof_timeout}, must be seconds above 0")
+            self.refuse(f"proof_timeout is {policy.proof_timeout}, must be a number of seconds above 0")
         if not 0 <= policy.coverage <= 100:
-            self.refuse(f"coverage is {policy.coverage}, must be percent from 0 to 100")
+            self.refuse(f"coverage is {policy.coverage}, must be a percentage from 0 to 100")
 
     def _waivers(self, policy: Policy) -> None:
         for number, waiver in enumerate(policy.waivers):
@@ -394,7 +394,7 @@ class _Reader:
                 self.refuse(f"waivers[{number}] has no reason; say why it may be signed off without {waiver.what}")
         named = [waiver.what for waiver in policy.waivers]
         if len(set(named)) < len(named):
-            self.refuse("waivers: two are of the same stage; keep one")
+            self.refuse("waivers: two are for the same stage; keep one")
 
     def refuse(self, problem: str) -> NoReturn:
         raise InputError(f"{self._name}: {problem}; `dais-verif signoff --show-policy` shows all keys")

@@ -144,7 +144,7 @@ def _judge_simulated(context: Context, folder: Path) -> Judgement:
     problems = list(problems_of_spoilt(context, folder, seeded, record, asked))
     if Sent.load(folder / SENT).total != asked.rows:
         problems.append(f"not all of {asked.rows} vectors were sent")
-    message = f"found on all {seeded.get('rows')} vectors that were spoilt, in {' and '.join(asked.simulators)}"
+    message = f"found on all {seeded.get('rows')} vectors that were corrupted, in {' and '.join(asked.simulators)}"
     return Judgement(record.verdict, message, tuple(problems), record.reproduce)
 
 

@@ -88,13 +88,13 @@ def problems_of_spoilt(
         yield f"{counted(record.vectors, 'vector')}, must be {asked.rows}"
     rows, first = seeded.get("rows"), seeded.get("first")
     if not isinstance(rows, int) or rows < 1:
-        yield "no vector was spoilt"
+        yield "no vector was corrupted"
     for simulator in record.simulators:
         if (simulator.vectors_compared, simulator.mismatches) != (asked.rows, rows) or simulator.failure is not None:
             yield (
-                f"{simulator.name} found {simulator.mismatches} of {rows} spoilt vectors"
+                f"{simulator.name} found {simulator.mismatches} of {rows} corrupted vectors"
                 f" among {simulator.vectors_compared} ({simulator.failure or 'no failure'})"
             )
     found = record.first_mismatch
     if found is None or found.row != first:
-        yield f"the first spoilt vector is {first}, and found was {'none' if found is None else found.row}"
+        yield f"the first corrupted vector is {first}, but the first found is {'none' if found is None else found.row}"

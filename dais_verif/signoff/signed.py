@@ -51,7 +51,7 @@ def check_signature(
             CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'no signer'}", f"one by {name}")
         ], []
     if trust is None:
-        return [], [f"signed by {name}; --allowed-signers tells who that is"]
+        return [], [f"signed by {name}; give --allowed-signers to check who that is"]
     time = when.isoformat(timespec="seconds")
     if not who:
         return [

@@ -138,14 +138,14 @@ def read_signature(text: bytes, message: bytes) -> Signature:
         _refuse(f"its hash is {name.decode(errors='replace')!r}, must be sha512 or sha256")
     public = _Reader(key)
     if public.field() != _ALGORITHM or signature.field() != _ALGORITHM:
-        _refuse("it is not by an Ed25519 key")
+        _refuse("it was not made by an Ed25519 key")
     raw, value = public.field(), signature.field()
     public.end()
     signature.end()
     try:
         Ed25519PublicKey.from_public_bytes(raw).verify(value, _signed(message, namespace, reserved, name))
     except (InvalidSignature, ValueError):
-        _refuse("it is not of these bytes, or not by this key")
+        _refuse("it was not made for these bytes, or not by this key")
     return Signature(key)
 
 

@@ -118,7 +118,7 @@ def ignored_in(subject: Subject) -> str:
     if not others:
         return ""
     more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    return f"ignored, being no part of {subject.top}: {', '.join(others[:_SHOWN])}{more}"
+    return f"ignored, not part of {subject.top}: {', '.join(others[:_SHOWN])}{more}"
 
 
 @lru_cache(maxsize=1)

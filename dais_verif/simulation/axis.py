@@ -128,7 +128,9 @@ def _simulate(
         raise ToolError(f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {simulator} bench and its answer contradict each other (full output: {log})")
+        raise ToolError(
+            f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
+        )
     return AxisOutcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)
 
 
@@ -150,7 +152,7 @@ def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tup
         what = next(
             text
             for text, there in (
-                ("no simulator was asked", outcomes),
+                ("no simulator was selected", outcomes),
                 ("there was no scenario", job.scenarios),
                 ("there was no vector", job.rows),
                 ("the program has no output bits", job.output_bits),
@@ -164,7 +166,7 @@ def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tup
     answers = {name: outcome.answer for name, outcome in outcomes.items() if isinstance(outcome, AxisOutcome)}
     for name, answer in answers.items():
         if answer.port_error:
-            return Verdict.INVALID_INPUT, f"the design is no AXI4-Stream wrapper: {answer.port_error}"
+            return Verdict.INVALID_INPUT, f"the design is not an AXI4-Stream wrapper: {answer.port_error}"
         for one in answer.heard:
             if one.problems:
                 verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH

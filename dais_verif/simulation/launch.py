@@ -72,7 +72,7 @@ def run(
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *KNOWN[simulation.simulator].WAVES[waves]])
     if code != 0 and (failed := _failed_assertion(session.log)):
-        raise ToolError(f"{tool} broke off: {failed} (full output: {session.log})")
+        raise ToolError(f"{tool} was aborted: {failed} (full output: {session.log})")
     if code != 0:
         raise ToolError(f"{tool} {describe_exit(code)}: {cause(simulation, session.log)} (full output: {session.log})")
     if not _cases(results):
@@ -89,7 +89,7 @@ def cause(simulation: Simulation, log: Path) -> str:
     if _ENDED in text:
         place = _FINISH.search(text)
         where = f" at {place[1]}" if place else ""
-        return f"{ENDED_BY_RTL}{where} ($finish, $stop or $fatal); take that out of the RTL"
+        return f"{ENDED_BY_RTL}{where} ($finish, $stop or $fatal); remove it from the RTL"
     return last_error(log)
 
 

@@ -192,7 +192,7 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
             f"{wrong} of the first {len(found)} vectors are wrong {counted(latency or 0, 'edge')} after their inputs:"
             " the latency is wrong, or the RTL is wrong"
         )
-    return f"vector {first.start + min(differing)} differs with bubbles, stalls and resets from the run without them"
+    return f"vector {first.start + min(differing)} differs between the runs with and without bubbles, stalls and resets"
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:

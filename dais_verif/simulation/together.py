@@ -76,8 +76,8 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
     watcher.notice(f"simulating {counted(feed.rows, 'vector')} in {' and '.join(options.simulators)}")
     for name, outlet in unhurried.items():
         first = feed.starts[_chunks_known(outlet)]
-        until = "" if outlet.chunks == outlet.least else " at least, until verilator has ended"
-        watcher.notice(f"{name} compares the first {first}{until} (--icarus-vectors all: all of them)")
+        least, until = ("", "") if outlet.chunks == outlet.least else ("at least ", ", more until verilator has ended")
+        watcher.notice(f"{name} compares {least}the first {first}{until} (--icarus-vectors all: all of them)")
     with process.workers(len(plans) + 2 + len(unhurried)) as pool:
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)

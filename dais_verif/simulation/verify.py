@@ -167,7 +167,7 @@ def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
         (name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, SimulatorOutcome)
     ]
     return "".join(
-        f"; {name} says that an assertion of the RTL fails {text} (its values may not have settled: ask verilator)"
+        f"; {name} says that an assertion of the RTL fails {text} (its values may not have settled: try verilator)"
         for name, text in said
         if text
     )

@@ -119,7 +119,7 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
         ]
         if over:
             raise InputError(
-                f"the design does not fit into {device.title}: it needs {', '.join(over)}; take a larger device, or a"
+                f"the design does not fit into {device.title}: it needs {', '.join(over)}; choose a larger device, or a"
                 " smaller program"
             ) from None
         raise error

@@ -64,7 +64,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     if target.board is None:
         able = ", ".join(name for name, other in TARGETS.items() if other.board)
         raise InputError.of(
-            "no free tool places and routes {target}: {pnr} takes {able}", target=done.target, able=able
+            "no free tool places and routes {target}: {pnr} supports {able}", target=done.target, able=able
         )
     found = tools.nextpnr(target.board.family)
     ports = netlist_ports(folder / RTLIL, done.top)

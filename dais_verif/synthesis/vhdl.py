@@ -82,7 +82,7 @@ def _synthesize(command: Sequence[str], form: Path, sources: Sequence[Path], lim
         said = log.read_text(encoding="utf-8", errors="replace")
         text = _first_error(said, sources) if _ERROR.search(said) else str(error)
         raise ToolError(
-            f"GHDL's synthesis, by which a proof reads VHDL, does not take {text}; `dais-verif sim` simulates it"
+            f"GHDL's synthesis, by which a proof reads VHDL, does not support {text}; `dais-verif sim` simulates it"
         ) from None
 
 

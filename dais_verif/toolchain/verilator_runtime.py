@@ -171,7 +171,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
     except OSError as error:
         raise ToolError(
             f"Verilator's runtime cannot be kept in {home()}: {error.strerror};"
-            " set DAIS_VERIF_CACHE to a folder that can be written"
+            " set DAIS_VERIF_CACHE to a folder that is writable"
         ) from error
     return folder
 
@@ -227,7 +227,7 @@ def check_fits(folder: Path, manifest: Manifest) -> None:
     options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     if options != manifest.options:
         raise ToolError(
-            f"Verilator's runtime in {folder} was compiled for other options than this design;"
+            f"Verilator's runtime in {folder} was compiled with other options than this design needs;"
             f" delete that folder ({options} against {manifest.options})"
         )
 

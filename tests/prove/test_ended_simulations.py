@@ -70,9 +70,9 @@ def test_what_may_end_a_simulation_is_named(check: str, tmp_path: Path) -> None:
 
 def test_rtl_that_ends_the_simulation_where_it_is_wrong_is_wrong() -> None:
     refuted = Proof(Verdict.RTL_MISMATCH, "output 0 is wrong", [], [], [], 0, False, False)
-    ended = Finding(Verdict.TOOL_FAILURE, f"the icarus simulation broke off: {ENDED_BY_RTL} by $fatal at a.v:3", [])
+    ended = Finding(Verdict.TOOL_FAILURE, f"the icarus simulation was aborted: {ENDED_BY_RTL} by $fatal at a.v:3", [])
     judged = judge_replay(refuted, ended)
     assert judged.verdict is Verdict.RTL_MISMATCH
-    assert judged.message.startswith("output 0 is wrong; on it the icarus simulation broke off: the RTL ended")
+    assert judged.message.startswith("output 0 is wrong; on it the icarus simulation was aborted: the RTL ended")
     missing = judge_replay(refuted, replace(ended, message="no simulator"))
     assert (missing.verdict, missing.message) == (Verdict.TOOL_FAILURE, "output 0 is wrong; not replayed: no simulator")

@@ -112,7 +112,7 @@ def test_a_broken_handshake(tmp_path: Path) -> None:
             ).replace("<= v(1);", "<= and_reduce(v);"),
             (),
             ("TOOL_FAILURE", 3),
-            "GHDL's synthesis, by which a proof reads VHDL, does not take",
+            "GHDL's synthesis, by which a proof reads VHDL, does not support",
         ),
     ],
     ids=["no-vhdl", "top", "not-known"],

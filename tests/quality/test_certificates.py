@@ -241,10 +241,10 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
         everywhere(SIM, '"digest": "', '"digest": "0'),
         "differ from the golden model",
     ),
-    "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "spoilt vectors"),
+    "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "corrupted vectors"),
     "forged: no fault was seeded": (
         then_forged(replaced(f"{BAD}/planted.json", '"rows": ', '"rows": 1')),
-        "spoilt vectors",
+        "corrupted vectors",
     ),
     "forged: a record and its copy differ": (
         then_forged(replaced(f"{SIM}/printed.json", '"seed": 0', '"seed": 5')),
@@ -398,7 +398,7 @@ def test_a_signature_holds(copy: Path) -> None:
     ending = verify(copy, *allowed(copy, KEY))
     assert ending.findings == []
     assert ending.tree["notes"][0].startswith("signed by ada@lab (SHA256:")
-    assert verify(copy).tree["notes"][0].endswith("--allowed-signers tells who that is")
+    assert verify(copy).tree["notes"][0].endswith("give --allowed-signers to check who that is")
 
 
 def resigned(folder: Path) -> None:
@@ -411,7 +411,7 @@ SIGNATURES: dict[str, tuple[Tamper, str]] = {
     "by another key": (resigned, "a signature by SHA256:"),
     "of another certificate": (
         forged(lambda tree: tree["tools"]["numpy"].update(sha256="0" * 64)),
-        "not of these bytes",
+        "not made for these bytes",
     ),
     "cut short": (lambda folder: (folder / "out" / SIGNATURE).write_bytes(b""), "the signature is not valid"),
     "of a forger": (lambda folder: signed(folder, OTHER), "which it does not"),

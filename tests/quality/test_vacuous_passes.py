@@ -150,7 +150,7 @@ VACUOUS = {
     "comparison disabled, wrong RTL": Vacuous(
         QUICK + GIVEN, "differ from the golden model", sabotaged("comparison disabled"), wrong_rtl()
     ),
-    "comparison of one bit": Vacuous(QUICK, "spoilt vectors", sabotaged("comparison of one bit")),
+    "comparison of one bit": Vacuous(QUICK, "corrupted vectors", sabotaged("comparison of one bit")),
     "golden equals DUT by mistake": Vacuous(QUICK, FOUND_NOTHING, sabotaged("outputs taken from the model")),
     "golden model made from the RTL": Vacuous(
         PROVED + GIVEN, "proof: output 0 is wrong", sabotaged("golden model made from the RTL"), wrong_rtl()
@@ -194,14 +194,12 @@ VACUOUS = {
         QUICK + "coverage = 100.0\n", "at least 100 % is required", sabotaged("no directed vectors")
     ),
     "coverage of other vectors": Vacuous(
-        QUICK + "coverage = 1.0\n", "coverage was counted of 3 vectors", sabotaged("no directed vectors")
+        QUICK + "coverage = 1.0\n", "coverage was counted over 3 vectors", sabotaged("no directed vectors")
     ),
     "coverage that counts nothing": Vacuous(
         QUICK + "coverage = 50.0\n", "coverage was not counted", sabotaged("coverage that counts nothing")
     ),
-    "coverage that boasts": Vacuous(
-        QUICK + "coverage = 99.0\n", "its groups make it", sabotaged("coverage that boasts")
-    ),
+    "coverage that boasts": Vacuous(QUICK + "coverage = 99.0\n", "its groups give", sabotaged("coverage that boasts")),
     "a stage that cannot run": Vacuous(
         QUICK + 'stages = ["netlist"]\n', "no netlist was made", variable("DAIS_VERIF_YOSYS", "/nonexistent")
     ),

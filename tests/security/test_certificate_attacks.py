@@ -90,7 +90,7 @@ def test_a_grade_that_is_none(copy: Path) -> None:
     forge(copy)
     ending = verify(copy)
     assert ending.exit_code == 7
-    assert any("the grades of the outputs are not those" in line for line in ending.findings), ending.findings
+    assert any("the grades of the outputs do not follow from" in line for line in ending.findings), ending.findings
 
 
 # expired keys

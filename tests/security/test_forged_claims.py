@@ -107,19 +107,19 @@ def test_an_output_that_depends_on_more_bits_is_exhausted(copy: Path) -> None:
     in_evidence(copy, "simulation-0", exhausted)
     in_both(copy, lambda tree: tree.update(outputs=outputs_of(copy)))
     assert any(
-        "outputs 1 are said to be exhausted, which exhaustive_bits = 8 does not do" in line
+        "outputs 1 are recorded as exhausted, which exhaustive_bits = 8 does not cover" in line
         for line in told(verify(copy))
     )
     # a policy that allows it, but with too few vectors
     in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
     findings = told(verify(copy))
-    assert any("outputs 1 are said to be exhausted, which takes more than 256 vectors" in line for line in findings)
+    assert any("outputs 1 are recorded as exhausted, which takes more than 256 vectors" in line for line in findings)
 
 
 def test_a_policy_that_asks_for_more_outputs_to_be_exhausted(copy: Path) -> None:
     in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
     findings = told(verify(copy))
-    assert any("outputs 1 are reached by at most 16 input bits" in line for line in findings), findings
+    assert any("outputs 1 depend on at most 16 input bits" in line for line in findings), findings
 
 
 def value(stage: str, edit: Edit) -> Callable[[Path], None]:

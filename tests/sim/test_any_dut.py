@@ -185,7 +185,10 @@ def test_outputs_that_never_change_fit_every_latency(tmp_path: Path) -> None:
     rtl = "module model(input clk, input model_inp, output [2:0] model_out); assign model_out = 5; endmodule"
     run = run_sim(program, tmp_path, "--clock", "clk", rtl=rtl)
     assert run.ending == ("INVALID_INPUT", 2)
-    assert "cannot tell the latencies 0, 1, 2, 3, 4, 5, ... apart; give it with --latency" in run.record["message"]
+    assert (
+        "cannot tell the latencies 0, 1, 2, 3, 4, 5, ... apart; give the right one with --latency"
+        in run.record["message"]
+    )
     assert run_sim(program, tmp_path, "--clock", "clk", "--latency", 3, rtl=rtl).ending == ("PASS", 0)
 
 

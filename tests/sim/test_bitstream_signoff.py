@@ -136,8 +136,8 @@ def sign_beside(signed: Signed, policy: Path, name: str = "other") -> Ending:
         (QUICK + 'stages = ["timing"]\n', "need [bitstream] file, pins and device"),
         (QUICK + TABLES, "those need a stage"),
         (QUICK + STAGES + TABLES.replace("ice40-hx1k-tq144", "hx1k"), "must be like ice40-hx8k-ct256"),
-        (QUICK + STAGES + TABLES + "clock = 0.0\n", "must be MHz above 0"),
-        (QUICK + STAGES + TABLES + "margin = -1.0\n", "must be percent"),
+        (QUICK + STAGES + TABLES + "clock = 0.0\n", "must be a number of MHz above 0"),
+        (QUICK + STAGES + TABLES + "margin = -1.0\n", "must be a percentage"),
     ],
     ids=["no-file", "no-stage", "device", "clock", "margin"],
 )

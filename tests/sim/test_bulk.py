@@ -134,7 +134,7 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         asyncio.run(bench._in_bulk(job, chunk, [evaluate, evaluate], ports, Scoreboard(job)))
 
     run(wrong_row=bench.SMOKE)
-    with pytest.raises(RuntimeError, match="vector 255 gives other outputs through the ports than in bulk"):
+    with pytest.raises(RuntimeError, match="vector 255 gives different outputs through the ports and in bulk"):
         run(wrong_row=bench.SMOKE - 1)
 
 

@@ -57,10 +57,10 @@ def test_a_compiled_design_that_says_nothing_is_refused(tmp_path: Path) -> None:
     built(icarus, tmp_path, TOP + LOGIC)
     compiled = tmp_path / "build" / icarus.OUTPUT
     compiled.write_text(compiled.read_text().replace(" .net ", " .other "))
-    with pytest.raises(ToolError, match="does not say which drivers of input"):
+    with pytest.raises(ToolError, match="does not show which drivers of input"):
         refuse_in_icarus(compiled, "model", frozenset({"dais_verif_dump"}))
     compiled.write_text("")
-    with pytest.raises(ToolError, match="does not say which drivers of the inputs of 'model'"):
+    with pytest.raises(ToolError, match="does not show which drivers of the inputs of 'model'"):
         refuse_in_icarus(compiled, "model")
 
 

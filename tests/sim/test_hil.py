@@ -192,7 +192,7 @@ class TestWrongBoards:
         with python_board(answer=lambda frame: []) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--timeout", 0.5)
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert re.search(r"asked \d times in 0\.5 s, and not a byte came back", run.record["message"])
+        assert re.search(r"asked \d times in 0\.5 s, and no byte came back", run.record["message"])
 
     def test_that_is_silent_behind_a_serial_port(self, tmp_path: Path) -> None:
         with python_board(answer=lambda frame: []) as board, on_pty(board) as target:

@@ -28,7 +28,7 @@ PROGRAM = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[])
 #: Outputs computed from the port that must be ignored: independent of it; 3 at only one of its values.
 RIGHT = "{1'b1, model_inp | ~model_inp}"
 WRONG = ["{1'b1, ~model_inp}", "{1'b1, model_inp}"]
-SAYS = "model_inp, without bits here, was given 0 and 1 with each vector and must not matter"
+SAYS = "with each vector, model_inp was 0 and 1: it has no bits in the program and must have no effect"
 
 
 def module(value: str) -> str:

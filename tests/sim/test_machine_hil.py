@@ -298,7 +298,7 @@ class TestVerdicts:
         assert not path.exists()
 
     def test_vectors_that_are_too_wide(self) -> None:
-        with pytest.raises(dais_verif.InputError, match="4096 cycles of 160 bits are 655360 bits a vector, must be"):
+        with pytest.raises(dais_verif.InputError, match="4096 cycles of 160 bits are 655360 bits per vector, must be"):
             dais_verif.run_on_board(DENSE, "sim://fifo?cycles=4096")
 
     @pytest.mark.parametrize("text", ["cycles=0", "cycles=x", "cycles=4097", "baud=9600"])
@@ -343,7 +343,7 @@ def test_tools_take_the_folder_as_its_readme_says(machine: Machine, tmp_path: Pa
     record = dais_verif.emit(machine, wrap="uart", cycles=40, output=tmp_path / "rtl").wrapped
     assert record is not None and (record.top, record.core_latency) == ("model_uart", 40)
     page = (tmp_path / "rtl" / "README.md").read_text()
-    assert ("has a port more than the machine, `restart`" in page) == (machine is DENSE)
+    assert ("has one port more than the machine, `restart`" in page) == (machine is DENSE)
     found = tools.verilator()
     lint = "verilator --lint-only -Wall -Wno-DECLFILENAME --top-module model_uart -f files.f"
     for line, env, tool in (

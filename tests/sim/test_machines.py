@@ -164,7 +164,7 @@ def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> No
     assert found.place == CyclePlace(0, cycle, "after", "y", 3)
     assert found.found.raw == 0 and found.output == 3 and found.row == cycle
     assert (found.blame.kind, found.blame.signal, found.blame.cycle) == ("register", "wrom[48]", 0)
-    assert found.blame.text == "register wrom[48] is the first that is wrong, at power-up: look at its initial value"
+    assert found.blame.text == "register wrom[48] is the first wrong register, at power-up: check its initial value"
     assert [given.name for given in found.inputs][:3] == ["rst", "x[0]", "x[1]"]
     assert str(found.place) == f"cycle {cycle}, after its edge: y[3]"
     assert SimulationRecord.from_json(record.to_json()).first_mismatch == found
@@ -358,7 +358,7 @@ def test_the_command_line_shows_cycle_and_element_and_a_line_to_reproduce(tmp_pa
     assert "stimulus   20 cycles, seed 0" in done.stdout
     assert "first mismatch: cycle 0, before its edge: y[0], in icarus" in done.stdout
     assert "count[0] expected" in done.stdout
-    assert "blame      register count[0] is the first that is wrong, at power-up" in done.stdout
+    assert "blame      register count[0] is the first wrong register, at power-up" in done.stdout
     assert "waves      gtkwave" in done.stdout and (tmp_path / "out" / "replay_icarus" / "waves.fst").is_file()
     assert "reproduce  " in done.stdout and "cycle 0, before its edge: y[0]" in page.read_text()
     assert json.loads((tmp_path / "out" / "result.json").read_text())["verdict"] == "RTL_MISMATCH"

@@ -278,7 +278,7 @@ class TestVerilatorAlone:
         assert [line for line in told if "replay" in line] == [
             "replaying vector 1 in icarus",
             "icarus: the replay failed",
-            "replaying vector 1 in verilator, built with what output 1 depends on to be seen",
+            "replaying vector 1 in verilator, rebuilt to show the signals that output 1 depends on",
         ]
         assert {"icarus replay", "verilator replay"} <= {stage.name for stage in watch.stages}
 

@@ -110,7 +110,7 @@ def test_what_is_above_a_vhdl_design_is_ignored_and_said(tmp_path: Path) -> None
     rtl = 'proof = "off"\n[rtl]\nfiles = ["mixed.vhd", "chip.vhd"]\ntop = "mixed"\nports = "ports.toml"\n'
     ending = signed_off(tmp_path, GHDL + rtl, THREE, mixed_vhd=TYPES, chip_vhd=more, ports_toml=APART)
     assert ending.exit_code == 0, ending.tree["message"]
-    assert "ignored, being no part of mixed: chip" in ending.stage("rtl")["message"]
+    assert "ignored, not part of mixed: chip" in ending.stage("rtl")["message"]
 
 
 @pytest.mark.slow

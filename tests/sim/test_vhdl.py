@@ -421,7 +421,7 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("choice", "names", "message"),
         [
-            ((), ("a.vhd", "b.v"), r"RTL in two languages: 'a.vhd' is VHDL, 'b.v' is Verilog, and no simulator here"),
+            ((), ("a.vhd", "b.v"), r"RTL in two languages: 'a.vhd' is VHDL, 'b.v' is Verilog, and no supported"),
             (("--sim", "ghdl"), ("a.vhd", "b.sv"), r"RTL in two languages: "),
             (("--sim", "ghdl"), ("b.v",), r"GHDL simulates VHDL, and 'b.v' is Verilog; give VHDL with --rtl, or"),
             (("--sim", "ghdl"), (), r"GHDL simulates VHDL, and the RTL that dais-verif emits is Verilog; give VHDL"),

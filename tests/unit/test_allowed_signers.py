@@ -40,7 +40,7 @@ FILES: dict[str, tuple[str, bool]] = {
     "no principals": (line(""), False),
     "quoted": (line('"ada@lab"'), True),
     "quoted in the middle": (line('ada"@lab"'), True),
-    "a quote that nothing ends": (line('"ada@lab'), False),
+    "a quote that is not closed": (line('"ada@lab'), False),
     # namespaces
     "our namespace": (line(options='namespaces="dais-verif"'), True),
     "a pattern": (line(options='namespaces="git,dais-*"'), True),

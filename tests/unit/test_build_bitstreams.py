@@ -88,7 +88,7 @@ def test_constraints_that_are_refused(edit: tuple[str, str], says: str) -> None:
     [
         ({"device": "ice40-hx8k"}, "must be one of ice40-hx1k"),
         ({"wrap": "axis"}, "must be one of none, uart"),
-        ({"clock": 0.0}, "must be MHz above 0"),
+        ({"clock": 0.0}, "must be a number of MHz above 0"),
         ({"clock": float("nan")}, "clock"),
         ({"seed": -1}, "seed"),
     ],

@@ -54,7 +54,9 @@ def test_a_better_result_for_mutants_than_that_of_a_new_run(
 def test_where_a_time_limit_decided_it_is_said() -> None:
     (found,) = of_mutants(summary(20, 5, 1, 0, 4), LIMITED)
     assert found.claimed == "86.2 %"
-    assert found.found == "75.86 % with 3 of 30 mutants unknown; a time limit decided: check again on an idle machine"
+    assert (
+        found.found == "75.86 % with 3 of 30 mutants unknown; a time limit was reached: check again on an idle machine"
+    )
 
 
 def test_a_new_run_may_leave_fewer_mutants_unknown() -> None:

@@ -198,7 +198,7 @@ class TestIdentify:
 
     def test_silence(self) -> None:
         with python_board(answer=lambda frame: []) as board:
-            assert "not a byte came back; check power" in self.nobody(board)
+            assert "no byte came back; check power" in self.nobody(board)
 
     def test_noise(self) -> None:
         with python_board(answer=lambda frame: [b"boot: hello 1234\r\n~~~x"]) as board:

@@ -48,7 +48,7 @@ def test_nothing_is_cut_off_that_comes_late(edges: int) -> None:
 
 
 def test_a_machine_that_never_stops_giving_has_no_stream() -> None:
-    with pytest.raises(InputError, match="keeps giving beats without any input"):
+    with pytest.raises(InputError, match="keeps sending beats without any input"):
         streamed(delay(3, endless=True), 5)
 
 

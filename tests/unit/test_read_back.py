@@ -222,7 +222,7 @@ def test_packages_and_pins_that_there_are_not(mac: Configuration) -> None:
         ("set_io a 1\nset_io b 1\n", "is taken already"),
         ("set_io a 1 2\n", "not understood"),
         ("set_location a 1\n", "not understood"),
-        ("# nothing\n", "gives no port a pin"),
+        ("# nothing\n", "assigns no pins"),
         ("set_io a 1\nset_io a[0] 2\n", "one bit in one line"),
     ],
     ids=["twice", "taken", "words", "command", "empty", "both"],
@@ -253,10 +253,10 @@ def test_files_that_no_device_would_take(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[5000] ^= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match="is not a bitstream that a device would take"):
+    with pytest.raises(InputError, match="is not a bitstream that a device would accept"):
         unpack(path, tmp_path / "tools")
     path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no 7EAA997E in it"):
+    with pytest.raises(InputError, match="it has no sync word 7EAA997E"):
         unpack(path, tmp_path / "tools")
 
 

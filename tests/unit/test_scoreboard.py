@@ -428,7 +428,7 @@ def test_shares_that_find_different_latencies_are_no_answer() -> None:
 def test_a_latency_at_which_most_is_wrong_is_told_so() -> None:
     chunk = CHUNKS[1]
     found = chunk.expected.copy()
-    assert other_in_bulk(chunk, found, [2], 2).startswith(f"vector {chunk.start + 2} differs with bubbles")
+    assert other_in_bulk(chunk, found, [2], 2).startswith(f"vector {chunk.start + 2} differs between the runs")
     found[:] ^= np.uint64(1)
     text = other_in_bulk(chunk, found, [2], 2)
     assert text.startswith(f"{chunk.rows} of the first {chunk.rows} vectors are wrong 2 edges after their inputs")

@@ -56,7 +56,7 @@ def test_any_message(message: bytes) -> None:
 def test_any_other_bit_of_the_message(bit: int) -> None:
     changed = bytearray(MESSAGE)
     changed[bit // 8] ^= 1 << bit % 8
-    with pytest.raises(InputError, match="not of these bytes"):
+    with pytest.raises(InputError, match="not made for these bytes"):
         read_signature(SIGNATURE, bytes(changed))
 
 

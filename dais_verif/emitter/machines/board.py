@@ -58,7 +58,7 @@ def machine_board(
     bits_in, bits_out = board_bits(machine)
     if cycles * max(bits_in, bits_out) > _MOST_BITS:
         raise InputError.of(
-            "{cycles_given} cycles of {bits} bits are {total} bits a vector, must be at most {most}: choose fewer"
+            "{cycles_given} cycles of {bits} bits are {total} bits per vector, must be at most {most}: choose fewer"
             " cycles",
             cycles_given=cycles,
             bits=max(bits_in, bits_out),

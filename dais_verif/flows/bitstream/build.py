@@ -82,7 +82,9 @@ class BuildRequest:
             )
         if self.clock is not None and not 0 < self.clock <= _MOST_CLOCK:
             raise RequestError.of(
-                "{clock} is {value}, must be MHz above 0, at most {most:g}.", value=self.clock, most=_MOST_CLOCK
+                "{clock} is {value}, must be a number of MHz above 0, at most {most:g}.",
+                value=self.clock,
+                most=_MOST_CLOCK,
             )
         delays = self.pipeline.delay_model
         require_no_loss(self.output, program=self.program, delay_model=delays, pins=self.pins)

@@ -90,7 +90,7 @@ def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffR
     port = witness.port
     value = (last.after if port.stalled else last.before)[port.signal][port.place]
     if value is None:
-        return replace(record, message=f"{record.message}; it is unknown, as it depends on what nothing initialises")
+        return replace(record, message=f"{record.message}; it is unknown, as it depends on uninitialised registers")
     if value == Fraction(record.difference.a.real):
         return record
     message = f"the oracle gives {show(value)} for {port}, the unrolled machine another value; please report it"

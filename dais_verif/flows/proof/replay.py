@@ -211,4 +211,4 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
 def several_readings(readings: Sequence[str]) -> str:
     """Return the message for RTL that ``readings`` warn of, if proof and simulation differ."""
     where = "; ".join(reading.partition(":")[0] for reading in readings)
-    return f"{where}, so simulators may have run a different design: take that out of the RTL"
+    return f"{where}, so simulators may have run a different design: remove it from the RTL"

@@ -182,7 +182,7 @@ def _judge_bad(context: Context, folder: Path) -> Judgement:
         problems.append(f"not simulated in {' and '.join(asked.simulators)}")
     for one in record.simulators:
         if one.vectors_compared != asked.rows or one.mismatches < max(least, 1) or one.failure is not None:
-            problems.append(f"{one.name} found {one.mismatches} of at least {least} vectors that were spoilt")
+            problems.append(f"{one.name} found {one.mismatches} of at least {least} vectors that were corrupted")
     found = sorted({one.mismatches for one in record.simulators})
     if len(found) != 1:
         problems.append("the simulators found the fault on different vectors")

@@ -49,7 +49,7 @@ def problem_of_bitstream(table: Bitstream, stages: Collection[str]) -> str | Non
     if table.device is not None and DEVICE.fullmatch(table.device) is None:
         return f"[bitstream] device is {table.device!r}, must be like ice40-hx8k-ct256"
     if not 0 < table.clock < 1e6:
-        return f"[bitstream] clock is {table.clock}, must be MHz above 0"
+        return f"[bitstream] clock is {table.clock}, must be a number of MHz above 0"
     if not 0 <= table.margin <= 1000:
-        return f"[bitstream] margin is {table.margin}, must be percent from 0 to 1000"
+        return f"[bitstream] margin is {table.margin}, must be a percentage from 0 to 1000"
     return None

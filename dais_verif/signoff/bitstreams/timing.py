@@ -57,7 +57,7 @@ def _read(folder: Path) -> tuple[str, float | None]:
     tree = read_tree(folder / TIMING)
     path = tree.get("path")
     if path is not None and not (isinstance(path, float | int) and not isinstance(path, bool) and path > 0):
-        raise InputError(f"{TIMING}: path is {json.dumps(path)}, must be ns above 0")
+        raise InputError(f"{TIMING}: path is {json.dumps(path)}, must be a number of ns above 0")
     return str(tree.get("bitstream")), None if path is None else float(path)
 
 

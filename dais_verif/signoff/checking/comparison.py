@@ -177,7 +177,7 @@ def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Differen
         return
     better = _score(then) > _score(now) or then.unknown < now.unknown
     claimed, found = (f"{_score(one):g} %{_open(one)}" for one in (then, now))
-    limit = "; a time limit decided: check again on an idle machine" if better else ""
+    limit = "; a time limit was reached: check again on an idle machine" if better else ""
     yield Difference("mutation score", claimed, f"{found}{limit}", "" if better else _MORE)
 
 

@@ -119,7 +119,7 @@ def _judge_simulated(context: Context, folder: Path) -> Judgement:
     record, seeded, asked = simulated(folder), read_tree(folder / SEEDED_FAULT), _asked(context)
     problems = tuple(problems_of_spoilt(context, folder, seeded, record, asked))
     what = f" ({seeded['what']})" if "what" in seeded else ""
-    message = f"found in all {seeded.get('rows')} cycles that were spoilt{what}, in {' and '.join(asked.simulators)}"
+    message = f"found in all {seeded.get('rows')} cycles that were corrupted{what}, in {' and '.join(asked.simulators)}"
     return Judgement(record.verdict, message, problems, record.reproduce)
 
 

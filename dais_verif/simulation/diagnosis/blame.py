@@ -222,8 +222,8 @@ def _blame(
         if dut.interface.clocking is not None:
             return Blame(
                 "timing",
-                f"output {output} is right when this vector is held: what is computed is right, when is not "
-                "(a register too many or too few, or another latency than the design has)",
+                f"output {output} is right when this vector is held: its value is right, but its timing is wrong "
+                "(a register too many or too few, or a given latency that is not that of the design)",
             )
         return Blame(
             "unknown",

@@ -93,7 +93,7 @@ def replay_in_simulators(
     found: dict[str, str] = {}
     sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []
     for name in dict.fromkeys((*sooner, mismatch.simulator)):
-        again = "" if name == "icarus" else f", built with what output {mismatch.output} depends on to be seen"
+        again = "" if name == "icarus" else f", rebuilt to show the signals that output {mismatch.output} depends on"
         task.watcher.notice(f"replaying vector {mismatch.row} in {name}{again}")
         own = task.folder / f"replay_{name}"
         try:

@@ -148,7 +148,7 @@ def _simulated(
     answers = [Answer.load(Path(job.answer)) for job in jobs]
     clean = all(is_clean(answer, job) for answer, job in zip(answers, jobs, strict=True))
     if clean == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {name} bench and its answers contradict each other")
+        raise ToolError(f"the verdict and the results of the {name} bench contradict each other")
     ended, share = time.monotonic(), len(ready)
     return [
         SimulatorOutcome(

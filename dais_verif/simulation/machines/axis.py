@@ -145,7 +145,9 @@ def _simulate(
         raise ToolError(f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {simulator} bench and its answer contradict each other (full output: {log})")
+        raise ToolError(
+            f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
+        )
     return _Outcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)
 
 
@@ -169,7 +171,9 @@ def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) ->
     """Return the verdict over all simulators and the reason in one line."""
     (whole,) = job.stretches["0"] if job.inputs else [None]
     if not outcomes or whole is None or len(whole.expected) <= whole.spare:
-        what = "no simulator was asked" if not outcomes else "nothing went in" if whole is None else "nothing comes out"
+        what = (
+            "no simulator was selected" if not outcomes else "nothing went in" if whole is None else "nothing comes out"
+        )
         return Verdict.NOT_RUN, f"nothing was compared: {what}"
     for name, outcome in outcomes.items():
         if isinstance(outcome, ToolError):
@@ -177,7 +181,7 @@ def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) ->
     answers = {name: outcome.answer for name, outcome in outcomes.items() if isinstance(outcome, _Outcome)}
     for name, answer in answers.items():
         if answer.port_error:
-            return Verdict.INVALID_INPUT, f"the design is no machine behind AXI4-Stream: {answer.port_error}"
+            return Verdict.INVALID_INPUT, f"the design is not a machine behind AXI4-Stream: {answer.port_error}"
         for one in answer.heard:
             if one.problems:
                 verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH

@@ -181,7 +181,7 @@ class _Replay:
         """Return the first wire or op that is wrong at ``look``, in settling order; None if none was seen."""
         values = self.exact[look.cycle].after if look.after else self.exact[look.cycle].before
         when = f"cycle {look.cycle}, {'after' if look.after else 'before'} its edge"
-        then = "" if register is None else f"; register {register.name} takes it"
+        then = "" if register is None else f"; register {register.name} loads it"
         for step in settling_order(self.machine):
             if isinstance(step, Block):
                 found = self.in_block(step, values, seen, look, when)
@@ -250,8 +250,8 @@ class _Replay:
                 break
         name = f"{register.name}[{place}]"
         when = "at power-up" if edge < 0 else f"after the edge of cycle {edge}"
-        why = "its initial value" if edge < 0 else "its reset, its enable or where it is written"
-        text = f"register {name} is the first that is wrong, {when}: look at {why}"
+        why = "its initial value" if edge < 0 else "its reset, enable and assignments"
+        text = f"register {name} is the first wrong register, {when}: check {why}"
         wrong, right = value_of_bits(own, kind), value_of_bits(wanted, kind)
         return Blame("register", text, type=str(kind), expected=right, found=wrong, cycle=max(edge, 0), signal=name)
 
@@ -262,11 +262,14 @@ class _Replay:
         behind = signals_behind(self.machine, mismatch.place.signal, control=True)
         if everything:
             text = (
-                f"{mismatch.place}: all registers hold what they should, and no signal of the machine's names is wrong"
+                f"{mismatch.place}: all registers hold the expected values, and no signal that is named in the machine"
+                " is wrong"
             )
             return Blame("output", text, cycle=mismatch.place.cycle, signal=name)
         held = [s.name for s in self.machine.registers if s.name in behind]
-        text = f"{mismatch.place} depends on registers {', '.join(held[:8])}, which the design does not have by name"
+        text = (
+            f"{mismatch.place} depends on registers {', '.join(held[:8])}, but the design has no signals of these names"
+        )
         return Blame("cone", text, cycle=mismatch.place.cycle, signal=name)
 
 

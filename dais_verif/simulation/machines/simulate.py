@@ -110,7 +110,9 @@ class _Runner:
         clean = not refused and all(answer.first is None for answer in answers)
         clean &= any(answer.bits for answer in answers)
         if clean == bool(launch.failed_tests(results)):
-            raise ToolError(f"the {name} bench and its answer contradict each other (full output: {log})")
+            raise ToolError(
+                f"the verdict and the results of the {name} bench contradict each other (full output: {log})"
+            )
         return answers
 
 
@@ -264,7 +266,7 @@ def _finding(
     wrong = next(result for result in results if result.name == name)
     if unknown:
         counted, verdict = f"{wrong.vectors_with_x} of {wrong.vectors_compared} cycles have X or Z", Verdict.X_IN_OUTPUT
-        text = f"{counted} in an output that is known ({name})"
+        text = f"{counted} in an output whose value is known ({name})"
     elif len(firsts) < len(outcomes):
         others = ", ".join(other for other in outcomes if other not in firsts)
         verdict, text = Verdict.SIMULATORS_DISAGREE, f"{name} differs from the golden model, {others} does not"

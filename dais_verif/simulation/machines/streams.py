@@ -119,7 +119,7 @@ def oracle_stream(
         before = seen.setdefault(state, cycle)
         if before < cycle:
             if found and found[-1].cycle > before:
-                raise InputError("the machine keeps giving beats without any input")
+                raise InputError("the machine keeps sending beats without any input")
             return OutputStream(found, cycle + 1)
     raise InputError(f"the machine is still active after {_LONGEST_DRAIN} cycles without an input")
 
@@ -146,7 +146,7 @@ def _given(stream: MachineStream, cycle: int, values: Values) -> list[OutputBeat
     """Return the output of a cycle: a beat or none."""
     (valid,) = values[stream.pins.valid_out]
     if valid is None:
-        raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on what nothing initialises")
+        raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on uninitialised registers")
     if not valid:
         return []
     data = _data(stream.outputs, values)
@@ -213,6 +213,6 @@ def _require_same(stream: MachineStream, wanted: Sequence[str], found: Sequence[
     pairs = enumerate(zip(found, wanted, strict=False))
     place = next((k for k, (a, b) in pairs if a != b), min(len(found), len(wanted)))
     raise InputError(
-        f"the machine is no stream: beat {place} that comes out is another one where cycles without an input,"
-        f" {stream.pins.valid_in} 0, lie between its inputs"
+        f"the machine is not a stream: output beat {place} changes if there are cycles without an input"
+        f" ({stream.pins.valid_in} = 0) between its inputs"
     )

@@ -59,8 +59,8 @@ def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ..
     verilog = [source for source in sources if not is_vhdl(source)]
     if vhdl and verilog:
         raise InputError(
-            f"RTL in two languages: {str(vhdl[0])!r} is VHDL, {str(verilog[0])!r} is Verilog, and no simulator here"
-            " takes both; give files of one language (.vhd and .vhdl are VHDL)"
+            f"RTL in two languages: {str(vhdl[0])!r} is VHDL, {str(verilog[0])!r} is Verilog, and no supported"
+            " simulator reads both; give files of one language (.vhd and .vhdl are VHDL)"
         )
     if choice in VHDL_SIMULATORS and not vhdl:
         what = f"{str(verilog[0])!r} is Verilog" if verilog else "the RTL that dais-verif emits is Verilog"

@@ -47,7 +47,9 @@ def refuse_in_icarus(compiled: Path, top: str, own: frozenset[str] = frozenset()
                     inputs.discard(net[1])
     if inputs is None or inputs:
         what = f"of input {min(inputs)!r}" if inputs else f"of the inputs of {top!r}"
-        raise ToolError(f"iverilog does not say which drivers {what} there are within the design: update dais-verif")
+        raise ToolError(
+            f"iverilog's output does not show which drivers {what} are within the design: update dais-verif"
+        )
 
 
 def refuse_unchecked_in_verilator(texts: Iterable[bytes]) -> None:
@@ -59,7 +61,7 @@ def refuse_unchecked_in_verilator(texts: Iterable[bytes]) -> None:
             words = " ".join(found[0].decode(errors="replace").split())
             raise ToolError(
                 f"line {line} of the RTL, {words!r}, lets Verilator accept a driver of an input within the design: a "
-                "bench would override that driver, hardware would not; take that line out"
+                "bench would override that driver, hardware would not; remove that line"
             )
 
 

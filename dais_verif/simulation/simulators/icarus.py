@@ -128,8 +128,8 @@ def _unread(texts: Sequence[bytes]) -> str:
     if not words:
         return ""
     return (
-        f"Icarus 11 does not read all of SystemVerilog ({', '.join(words)}); --sim verilator leaves it out, and in the"
-        ' policy of a sign-off simulators = ["verilator"]'
+        f"Icarus 11 does not read all of SystemVerilog ({', '.join(words)}); use --sim verilator, or"
+        ' simulators = ["verilator"] in the policy of a sign-off'
     )
 
 
@@ -138,7 +138,7 @@ def _read(path: Path) -> list[str]:
     try:
         names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError as error:
-        raise ToolError(f"iverilog does not say which files it has read: {path}: {error.strerror}") from None
+        raise ToolError(f"the list of files that iverilog has read cannot be used: {path}: {error.strerror}") from None
     return [name for name in names if name not in ("", "dump.v")]
 
 

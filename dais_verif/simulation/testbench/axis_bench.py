@@ -81,7 +81,7 @@ class _Run(StreamRun):
         wanted = rows + 1 + max(self.job.latency, 1)
         if self.scenario.free and not self.scoreboard.total and clocks != wanted:
             self.scoreboard.problem(
-                f"{rows} beats took {clocks} clocks, must be {wanted}: one beat a clock, "
+                f"{rows} beats took {clocks} clocks, must be {wanted}: one beat per clock, "
                 f"{wanted - rows} clocks from s_axis to m_axis"
             )
         return await self.heard(clocks)

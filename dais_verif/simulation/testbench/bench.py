@@ -183,4 +183,6 @@ async def _in_bulk(
     if differing and job.interface.clocking is not None:
         raise ProtocolError(other_in_bulk(first, found, differing, scoreboard.latency))
     if differing:
-        raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")
+        raise RuntimeError(
+            f"vector {first.start + min(differing)} gives different outputs through the ports and in bulk"
+        )

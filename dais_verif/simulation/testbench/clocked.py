@@ -116,7 +116,7 @@ class Clocked:
             later = counted(self.latency or 0, "edge")
             raise ProtocolError(
                 f"{self._names.valid_out} is {pin.value} at clock edge {self._edges}, must be {int(due is not None)}: "
-                f"what is given with {self._names.valid_in} comes out {later} later, and nothing else does"
+                f"an input given with {self._names.valid_in} comes out {later} later, and nothing else does"
             )
         if due is None:
             return
@@ -167,11 +167,11 @@ async def find_latency(clocked: Clocked, rows: Sequence[str], expected: Sequence
     if len(whole) > 1:
         these = ", ".join(map(str, whole[:6])) + (", ..." if len(whole) > 6 else "")
         raise AmbiguousLatency(
-            f"the first {len(rows)} vectors cannot tell the latencies {these} apart; give it with --latency"
+            f"the first {len(rows)} vectors cannot tell the latencies {these} apart; give the right one with --latency"
         )
     if not whole and (2 * count < len(rows) or 2 * second > count):
         raise ProtocolError(
-            f"at no latency from 0 to {_MOST_LATENCY} are the outputs those of the program: at best {count} of "
+            f"the outputs equal those of the program at no latency from 0 to {_MOST_LATENCY}: at best {count} of "
             f"{len(rows)} vectors are right, at latency {best}"
         )
     return best

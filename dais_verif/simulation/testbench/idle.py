@@ -29,7 +29,11 @@ def idle_inputs(interface: DesignInterface) -> tuple[Wire, ...]:
 def idle_text(interface: DesignInterface) -> str:
     """Name the ports of a failing design that carry nothing: they may cause the failure."""
     names = " and ".join(wire.name for wire in idle_inputs(interface)[:4])
-    return f" ({names}, without bits here, was given 0 and 1 with each vector and must not matter)" if names else ""
+    return (
+        f" (with each vector, {names} was 0 and 1: it has no bits in the program and must have no effect)"
+        if names
+        else ""
+    )
 
 
 def phases(interface: DesignInterface) -> range:

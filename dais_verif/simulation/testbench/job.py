@@ -76,7 +76,7 @@ def require_maker(maker: int | None) -> None:
     except OSError:
         state = "X"
     if state in "ZX":
-        raise EOFError("no run waits for this simulation: the one that makes its vectors is gone")
+        raise EOFError("the run that makes the vectors of this simulation has ended")
 
 
 def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:

@@ -87,7 +87,7 @@ class _Design:
         seen, unknown = words_of_text(self._seen, self.job.interface.output_bits)
         differing = np.flatnonzero((seen != found[: len(seen)]).any(axis=1)).tolist() + list(unknown)
         if differing:
-            self.problem = f"vector {min(differing)} gives other outputs through the ports than in bulk"
+            self.problem = f"vector {min(differing)} gives different outputs through the ports and in bulk"
             return
         self._compare_chunks(found, {}, bulk=True)
 
@@ -108,7 +108,7 @@ class _Design:
 def _chunk(job: Job, number: int) -> Chunk:
     chunk = Chunk.wait(job, number)
     if chunk is None:
-        raise ValueError(f"chunk {number} of {job.chunks} never came")
+        raise ValueError(f"chunk {number} of {job.chunks} was not received")
     return chunk
 
 

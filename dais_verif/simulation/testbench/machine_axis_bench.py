@@ -56,8 +56,8 @@ class _Run(StreamRun):
         clocks = self.last - self.first + 1
         if self.scenario.free and not self.scoreboard.total and clocks != (wanted := stretches[-1].last + 3):
             self.scoreboard.problem(
-                f"{self.taken} beats took {clocks} clocks, must be {wanted}: a cycle of the machine a clock, "
-                "and two clocks more from s_axis to m_axis"
+                f"{self.taken} beats took {clocks} clocks, must be {wanted}: one cycle of the machine per clock, "
+                "plus two clocks from s_axis to m_axis"
             )
         return await self.heard(clocks, stretches[-1].spare)
 

@@ -90,7 +90,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
     first = job.sequences[0].number
     same = await _Ports(dut, job.interface).run(SequenceRows(rows.inputs[:_SMOKE], bulk), first)
     if same.first is not None:
-        raise RuntimeError(f"cycle {same.first.cycle} gives other outputs through the ports than in bulk")
+        raise RuntimeError(f"cycle {same.first.cycle} gives different outputs through the ports and in bulk")
     return [answer for answer, _ in done]
 
 
