@@ -249,8 +249,7 @@ class Execution:
                 width, _ = self.convert.type_of(actual.left)
                 if width > value.width and formal.type.isIntegral and formal.type.isSigned:  # Verilator adds zeros
                     raise self.convert.refused(
-                        e,
-                        f"simulators differ in how they extend {formal.name!r}; use a variable of the same width",
+                        e, f"simulators differ in how they extend {formal.name!r}; use a variable of its width"
                     )
                 self.assign(actual.left, resize(value, width, False))
         for symbol in self.values.keys() - known:  # automatic variables are new ones in the next call
@@ -298,9 +297,7 @@ class Execution:
         stored = found.stored(extract(old, found.low, found.width), value)
         new = replaced(old, found.low, stored)
         if found.inside is not None:
-            new = ite(
-                found.inside, new, undefined(old.width, "an assignment beyond a vector", old, value, found.position)
-            )
+            new = ite(found.inside, new, undefined(old.width, "a write beyond a vector", old, value, found.position))
         self.values[name] = new
 
     def counted(self, e: Any) -> None:
