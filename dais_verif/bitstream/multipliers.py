@@ -113,4 +113,4 @@ def _require_led_out(site: Site, number: int, wiring: Wiring, table: tuple[int, 
     through = all(wiring.bit(place, f"LC_{cell}[{bit}]") == one for bit, one in zip(table, _THROUGH, strict=True))
     others = any(wiring.bit(place, f"LC_{cell}[{bit}]") for bit in range(20) if bit not in table)
     if not through or others or not wiring.bit(place, _LEADS.format(place[1] - site.place[1], cell)):
-        raise InputError(f"output {number} of {what} does not leave tile {place} as it is, which is not understood")
+        raise InputError(f"output {number} of {what} is changed in tile {place}, which read-back does not support")

@@ -233,7 +233,9 @@ class _Trace:
         head, _, end = pin.partition("/")
         if end.startswith("D_IN_"):
             if end != "D_IN_0":
-                raise InputError(f"{what} depends on {pin} of tile {place}: a pad read at both edges is not understood")
+                raise InputError(
+                    f"{what} depends on {pin} of tile {place}: a pad that is read at both edges is not supported"
+                )
             return self._input(Pad(*place, int(head.removeprefix("io_"))), what)
         if head == "ram":
             return self._ram(place, int(end.removeprefix("RDATA_")), what)

@@ -217,7 +217,7 @@ def _of_directive(
     if name == "include":
         return None if after.kind == "string" else "includes a file without a plain name in quotes"
     if name == "__FILE__":
-        return "makes the RTL depend on its path: it was copied, so that other hardware may have been checked"
+        return "makes the RTL depend on its path, but a copy was checked, which may be other hardware"
     if name in _DIRECTIVES or name in macros:
         return None
     return "is a directive of one tool only, or a macro that the design does not define"

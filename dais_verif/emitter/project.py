@@ -94,7 +94,7 @@ targets:
 def readme(facts: Mapping[str, Any], rtl: Iterable[str]) -> str:
     """Return the README of the folder, in Markdown."""
     top, program, core_latency = facts["top"], facts["program"], facts["core_latency"]
-    kind = f"pipelined, latency {core_latency}, `en` stops it" if core_latency else "combinational"
+    kind = f"pipelined, latency {core_latency}, stalls while `en` is 0" if core_latency else "combinational"
     files = "\n".join(f"| `{name}` | {_meaning(name, facts)} |" for name in rtl)
     around = _stream(facts) if facts["kind"] == "axis" else _board(facts)
     text = f"""\

@@ -22,7 +22,7 @@ class Register(NamedTuple):
 
 REGISTERS = (
     Register(0x00, "MAGIC", "read", 32, f"0x{MAGIC:08X}, `DAIS`"),
-    Register(0x04, "VERSION", "read", 32, f"0x{VERSION:08X}: of this map"),
+    Register(0x04, "VERSION", "read", 32, f"0x{VERSION:08X}: version of this map"),
     Register(0x08, "CONTROL", "write", 32, "bit 0 START a self-check, bit 1 GIVE_UP waiting, bit 2 CLEAR all counters"),
     Register(0x0C, "STATUS", "read", 32, "bit 0 BUSY, bit 1 DONE, bit 2 WAITING until the stream has drained"),
     Register(0x10, "N_IN", "read", 32, "inputs of the program"),

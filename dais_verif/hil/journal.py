@@ -65,7 +65,7 @@ class Journal:
         for name in self._of:
             if of.get(name) != self._of[name]:
                 raise InputError.of(
-                    "the run in {parent!r} was another one: {name} was {get}, is now {of}; resume it with the "
+                    "the run in {parent!r} differs from this one: {name} was {get}, is now {of}; resume it with the "
                     "options it had, or start again without {resume}",
                     parent=str(self._path.parent),
                     name=name,

@@ -221,7 +221,7 @@ def files_in(folder: Path) -> dict[str, str]:
     left = _MOST_BYTES
     for path in sorted(islice(folder.rglob("*"), _MOST_FILES + 1)):
         if len(found) == _MOST_FILES:
-            raise InputError(f"{str(folder)!r} holds more than {_MOST_FILES} files, which a sign-off never leaves")
+            raise InputError(f"{str(folder)!r} holds more than {_MOST_FILES} files, more than a sign-off ever writes")
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             raise InputError(f"{name} is not a plain file, so it cannot be evidence; remove it")
@@ -229,6 +229,6 @@ def files_in(folder: Path) -> dict[str, str]:
             continue
         left -= path.stat().st_size
         if left < 0:
-            raise InputError(f"{str(folder)!r} holds more than {_MOST_BYTES} bytes, which a sign-off never leaves")
+            raise InputError(f"{str(folder)!r} holds more than {_MOST_BYTES} bytes, more than a sign-off ever writes")
         found[name] = sha256_of(path)
     return found

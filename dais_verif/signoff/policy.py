@@ -340,13 +340,13 @@ class _Reader:
         if not policy.rtl.files and (policy.rtl.pins or policy.rtl.ports or policy.rtl.data):
             self.refuse("[rtl] names pins, ports or data, which are only for RTL files; name the files")
         if policy.rtl.files and "axis" in policy.stages:
-            self.refuse("stages: axis wraps what dais-verif emits, and [rtl] files names other RTL")
+            self.refuse("stages: axis wraps RTL that dais-verif emits, but [rtl] files names other RTL")
         if "board" in policy.stages and policy.board.target is None:
             self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
         if len(policy.diff.files) != (2 if "diff" in policy.stages else 0):
             self.refuse('stages: "diff" needs [diff] frame and against, and [diff] needs "diff" in stages')
         if "mutation" in policy.stages and (GHDL in policy.simulators or not policy.simulators):
-            self.refuse("stages: mutation is for Verilog in simulators of the policy: icarus, verilator")
+            self.refuse("stages: mutation needs a Verilog simulator in simulators: icarus or verilator")
         if wrong := problem_of_bitstream(policy.bitstream, policy.stages) or problem_of_mutation(policy.mutation):
             self.refuse(wrong)
         self._waivers(policy)

@@ -296,7 +296,7 @@ def second_opinion(
         where = f"vector {difference.row}, which {other} was not given before its replay,"
         if set(found) - {"0", "1"}:
             return Verdict.X_IN_OUTPUT, f"{where} has X or Z in the output ({other})"
-        return Verdict.SIMULATORS_DISAGREE, f"{where} has other outputs there than in {name}: {message}"
+        return Verdict.SIMULATORS_DISAGREE, f"{where} has different outputs in {other} and {name}: {message}"
     return Verdict.RTL_MISMATCH, message
 
 

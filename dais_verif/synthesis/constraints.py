@@ -23,7 +23,7 @@ def require_pins(device: str, bits: int) -> None:
     pins = len(package_pins(DEVICES[device]))
     if bits > pins:
         raise InputError.of(
-            "the ports have {bits} bits, and {given} has {pins} pins: {more} too many; put the core behind bytes of a"
+            "the ports have {bits} bits, and {given} has {pins} pins: {more} too many; put the core behind a serial"
             " link with {wrap} uart or {wrap} spi",
             bits=bits,
             given=device,

@@ -241,7 +241,7 @@ def test_what_a_pins_file_may_say_besides(tmp_path: Path) -> None:
 
 
 def test_statements_that_are_not_known() -> None:
-    with pytest.raises(InputError, match=r"'\.warp 9', which is not understood"):
+    with pytest.raises(InputError, match=r"'\.warp 9', which read-back does not support"):
         parse_configuration(".device 1k\n.warp 9\n")
     with pytest.raises(InputError, match="names no device"):
         parse_configuration("")

@@ -65,7 +65,7 @@ def _instance(interface: DesignInterface) -> Iterator[tuple[ctypes.CDLL, int]]:
     library.dais_verif_sequence.restype = None
     instance = library.dais_verif_open("\n".join(_lines(interface)).encode())
     if instance is None:
-        raise RuntimeError("the ports that the bench knows cannot be found for the bulk path")
+        raise RuntimeError("the bulk path cannot find the ports of the design")
     try:
         yield library, instance
     finally:
