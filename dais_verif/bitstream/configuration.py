@@ -63,7 +63,7 @@ def parse_configuration(text: str) -> Configuration:
         elif line.startswith(".device "):
             device = line.split()[1]
         elif line.strip() not in ("", ".comment"):  # unpack has removed comments
-            raise InputError(f"the bitstream says {line.strip()[:60]!r}, which is not understood; read-back refuses it")
+            raise InputError(f"the bitstream has a line {line.strip()[:60]!r}, which read-back does not support")
     if not device:
         raise InputError("the bitstream names no device")
     return Configuration(device, kinds, bits, rams, frozenset(extra))

@@ -343,7 +343,7 @@ def test_tools_take_the_folder_as_its_readme_says(machine: Machine, tmp_path: Pa
     record = dais_verif.emit(machine, wrap="uart", cycles=40, output=tmp_path / "rtl").wrapped
     assert record is not None and (record.top, record.core_latency) == ("model_uart", 40)
     page = (tmp_path / "rtl" / "README.md").read_text()
-    assert ("has one port more than the machine, `restart`" in page) == (machine is DENSE)
+    assert ("has one more port than the machine, `restart`" in page) == (machine is DENSE)
     found = tools.verilator()
     lint = "verilator --lint-only -Wall -Wno-DECLFILENAME --top-module model_uart -f files.f"
     for line, env, tool in (

@@ -27,7 +27,7 @@ try:
     import interrupted
     assert interrupted.DONE
     time.sleep({rest})
-    print("printed nothing")
+    print("nothing came")
 except KeyboardInterrupt:
     module = sys.modules.get("interrupted")
     print("interrupted", getattr(module, "DONE", False))
@@ -65,7 +65,7 @@ def test_pythons_own_handler_breaks_it(tmp_path: Path) -> None:
 
 def test_what_is_ignored_stays_so(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    assert run(tmp_path, "SIGINT", before, rest=0.2)[0] == "printed nothing"
+    assert run(tmp_path, "SIGINT", before, rest=0.2)[0] == "nothing came"
 
 
 def test_a_command_that_ends_at_once_has_said_everything(tmp_path: Path) -> None:

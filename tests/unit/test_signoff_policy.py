@@ -91,7 +91,7 @@ BAD = {
     "mutants of VHDL": ('simulators = ["ghdl"]\nstages = ["mutation"]', "mutation needs a Verilog"),
     "axis": ('stages = ["axis"]\n[rtl]\nfiles = ["a.v"]', "axis wraps RTL that dais-verif emits"),
     "pins": ('[rtl]\nclock = "clk"', "name the files"),
-    "pipeline": ('[rtl]\npipeline = 2\nfiles = ["a.v"]', "pipeline is for RTL that dais-verif emits"),
+    "pipeline": ('[rtl]\npipeline = 2\nfiles = ["a.v"]', "pipeline is for what dais-verif emits"),
     "waiver of nothing": (WAIVER.replace('"proof"', '"simulation"'), "only these can be waived: outside, check, proof"),
     "waiver of a seeded fault": (WAIVER.replace('"proof"', '"known-bad RTL, proof"'), "only these can be waived"),
     "waiver without a reason": (WAIVER.replace("a divider", " "), "waivers[0] has no reason"),
