@@ -108,7 +108,9 @@ def read_toml(path: Path, most: int, what: str) -> str:
     if _LONG_KEY.search(text):
         raise InputError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
     if _NUL.search(text):
-        raise InputError(f"{what} {str(path)!r} has a NUL (\\u0000) in a text; no name of a file or signal holds one")
+        raise InputError(
+            f"{what} {str(path)!r} has a NUL (\\u0000) in a string; no name of a file or signal can contain one"
+        )
     return text
 
 
@@ -181,7 +183,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"cannot make the folder {str(path)!r}: {error.strerror}; choose another place with -o"
+            f"cannot create the folder {str(path)!r}: {error.strerror}; choose another place with -o"
         ) from None
 
 
@@ -239,7 +241,7 @@ def _refuse_foreign(path: Path, manifest: str) -> None:
     if path.is_dir():
         problem = next(_foreign(path, manifest), None)
         if path.resolve() in (Path.cwd(), *Path.cwd().parents):
-            problem = "it is the folder you are in, or holds it"
+            problem = "it is the current folder, or contains it"
     elif path.exists():
         problem = "it is a file"
     if problem:
@@ -254,11 +256,11 @@ def _foreign(path: Path, manifest: str) -> Iterator[str]:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         hashes = dict(json.loads((path / manifest).read_bytes())["files"])
     if not hashes:
-        yield from (f"it holds {name!r} and no {manifest} of ours" for name in there)
+        yield from (f"it contains {name!r}, but no {manifest} that dais-verif wrote" for name in there)
     for name, file in there.items():
         if name != manifest and name not in hashes:
-            yield f"it holds {name!r}, which is not ours"
+            yield f"it contains {name!r}, which dais-verif did not write"
         elif file.is_symlink():
-            yield f"{name!r} in it was made a link"
+            yield f"{name!r} in it was replaced by a link"
         elif name != manifest and hashlib.sha256(file.read_bytes()).hexdigest() != hashes[name]:
             yield f"{name!r} in it was edited"

@@ -51,7 +51,7 @@ def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
             continue
         if number is not None:
             return data, number
-    raise InputError(f"{str(folder)!r}: no two weights of its network change places so that it shows")
+    raise InputError(f"{str(folder)!r}: no exchange of two weights of its network changes an output")
 
 
 def _differs(a: Program, b: Program) -> int | None:

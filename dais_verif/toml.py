@@ -21,7 +21,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         tree = tomllib.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
     except ValueError as error:  # also raised for an integer with more digits than Python reads
         raise ValueError(str(error).splitlines()[0]) from None
     _require_short(tree)

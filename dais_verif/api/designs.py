@@ -315,7 +315,7 @@ def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str]
     found = []
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise RequestError(f"parameters: {shown(name)} must have text or a whole number, not {shown(value)}.")
+            raise RequestError(f"parameters: {shown(name)} must be a string or an integer, not {shown(value)}.")
         try:
             found.append(parse_parameter(f"{name}={value}"))
         except ValueError as error:

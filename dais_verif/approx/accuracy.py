@@ -32,7 +32,7 @@ class Accuracy:
                 raise InputError(f"{name} must be a number of samples, not {value!r}")
         if not 0 <= self.correct <= self.total or not self.total:
             raise InputError(
-                f"accuracy needs at least one sample, and {self.correct} of {self.total} cannot be correct"
+                f"accuracy needs at least one sample; {self.correct} correct of {self.total} samples is impossible"
             )
 
     @property

@@ -72,7 +72,7 @@ def rewrite_columns(
 
 def _of(one: Configuration, values: Mapping[str, _Value], what: str) -> _Value:
     if one.name not in values:
-        raise InputError(f"there is no {what} of configuration {one.name!r}")
+        raise InputError(f"the {what} of configuration {one.name!r} is missing")
     return values[one.name]
 
 

@@ -88,7 +88,7 @@ def _numbers(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.object
     try:
         given = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
     except ValueError:
-        raise InputError(f"{name} must be an array of numbers: its rows are not of one length") from None
+        raise InputError(f"{name} must be an array of numbers, but its rows have different lengths") from None
     if given.ndim != dimensions or 0 in given.shape:
         raise InputError(f"{name} must be an array of {dimensions} dimensions, none of them empty, not {given.shape}")
     return _each(lambda value: _fraction(value, name), given)
@@ -154,7 +154,7 @@ def _require_shapes(
             )
     if groups > 1 and knob.axis is not None:
         raise InputError(
-            f"knob {knob.number} ({knob.words}): perforation and sampling exist for conv, not for group_conv"
+            f"knob {knob.number} ({knob.words}): perforation and sampling are for conv, not for group_conv"
         )
 
 

@@ -30,10 +30,10 @@ def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[S
     if len(one.nodes) != len(network):
         many = f"{one.name!r} has {counted(len(one.nodes), 'node')}, the network has {counted(len(network), 'node')}"
         if len(one.nodes) < len(network):
-            more = f"nothing is said about node {len(one.nodes) + 1}, {_listed(network[len(one.nodes)])}"
+            more = f"node {len(one.nodes) + 1}, {_listed(network[len(one.nodes)])}, is missing"
             raise error_at(file.name, one.line, None, f"{many}: {more}")
         node = one.nodes[len(network)]
-        problem = f"{many}: node {node.id}, {_listed([op.op for op in node.ops])}, is not one of them"
+        problem = f"{many}: node {node.id}, {_listed([op.op for op in node.ops])}, is not in the network"
         raise error_at(file.name, node.line, None, problem)
 
 

@@ -49,7 +49,7 @@ def parse_knobs(data: bytes, name: str = "knobs") -> Mapping[int, Knob]:
             raise error_at(name, number, columns[0], problem)
         knobs[knob.number], lines[knob.number] = knob, number
     if not knobs:
-        raise error_at(name, None, None, "the file holds no knob")
+        raise error_at(name, None, None, "the file contains no knobs")
     return knobs
 
 

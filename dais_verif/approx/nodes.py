@@ -83,13 +83,15 @@ def _read_op(line: Line, at: int, device: str, knobs: Mapping[int, Knob], place:
 
 def _not_an_op(token: str, first: bool) -> str:
     if not first and (token in APPROXIMATIONS or _WHOLE.fullmatch(token)):
-        return "expected an operation: one has one approximation and one knob"
+        return "expected an operation: each has one approximation and one knob"
     return f"unknown operation; known are {', '.join(OPS)}"
 
 
 def _bare_knob(token: str, line: int, knobs: Mapping[int, Knob], place: Place) -> Knob:
     if int(token) == _UNSET:
-        raise place.error(line, token, "knob 1 needs a name before it: fp32 1 and fp16 1 mean that it is not set")
+        raise place.error(
+            line, token, "knob 1 needs fp32 or fp16 before it: fp32 1 and fp16 1 mean that no knob is set"
+        )
     knob = knobs.get(int(token))
     if knob is None:
         raise place.error(line, token, "no such knob")
@@ -99,7 +101,7 @@ def _bare_knob(token: str, line: int, knobs: Mapping[int, Knob], place: Place) -
 def _check_knob(op: str, name: str, token: str, line: int, knobs: Mapping[int, Knob], place: Place) -> None:
     """Raise ``ConfigurationError`` unless ``op`` can have knob ``token`` under ``name``; add notices of oddities."""
     if not _WHOLE.fullmatch(token):
-        raise place.error(line, token, f"expected the number of a knob behind {name!r}")
+        raise place.error(line, token, f"expected the number of a knob after {name!r}")
     number = int(token)
     if name in CONV_ONLY and op != "conv":
         what = APPROXIMATIONS[name].partition(" ")[0]
@@ -117,7 +119,7 @@ def _check_knob(op: str, name: str, token: str, line: int, knobs: Mapping[int, K
     if name == "red_samp":
         if op not in _REDUCTIONS:
             raise place.error(line, token, f"sampling of reductions is for {', '.join(_REDUCTIONS)}, not for {op}")
-        place.notice(line, token, "sampling of a reduction is known, and cannot be applied")
+        place.notice(line, token, "sampling of a reduction can be read, but not applied")
 
 
 def _note_odd_precision(op: str, name: str, token: str, line: int, place: Place) -> None:
@@ -127,4 +129,4 @@ def _note_odd_precision(op: str, name: str, token: str, line: int, place: Place)
             place.notice(line, token, "a conv whose knob is not set is computed in fp32")
     elif number != _BY_NAME[name]:
         other = next(each for each, its in _BY_NAME.items() if its == number)
-        place.notice(line, token, f"{name} with the number of {other}: HPVM's runtime goes by the name, {quoted(name)}")
+        place.notice(line, token, f"{name} with the number of {other}: HPVM's runtime uses the name, {quoted(name)}")

@@ -17,7 +17,7 @@ def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
     """
     computed = [i for i in range(places) if i < knob.offset or (i - knob.offset) % knob.period]
     if not computed:
-        problem = f"knob {knob.number} skips the only one of the {knob.axis}: no computed row or column is left"
+        problem = f"knob {knob.number} skips all {knob.axis}, as there is only one: nothing is computed"
         raise InputError(f"{problem}; choose a knob with a later offset")
     known = frozenset(computed)
     return [(i,) if i in known else tuple(j for j in (i - 1, i + 1) if 0 <= j < places) for i in range(places)]

@@ -53,7 +53,7 @@ def parse(
     while (line := lines.take()) is not None:
         configurations.append(_read_configuration(line, lines, configurations[:1], begun, knobs, place))
     if not configurations:
-        raise place.error(None, None, "the file holds no configuration")
+        raise place.error(None, None, "the file contains no configurations")
     return ConfigurationFile(baseline, tuple(configurations), tuple(place.notices), text, knobs, name)
 
 
@@ -195,5 +195,7 @@ def _read_nodes(name: str, begin: Line, lines: _Lines, knobs: Mapping[int, Knob]
 def _note_sum(one: Configuration, header: Line, first: Configuration, place: Place) -> None:
     """Add a notice unless accuracy and loss add up to the accuracy of the first configuration."""
     if abs(one.accuracy + one.loss - first.accuracy) > _ROUNDING * max(1.0, abs(first.accuracy)):
-        problem = f"accuracy and loss add up to {one.accuracy + one.loss:.6g}, the first has {first.accuracy}"
+        problem = (
+            f"accuracy and loss add up to {one.accuracy + one.loss:.6g}, not to the first accuracy, {first.accuracy}"
+        )
         place.notice(header.number, header.tokens[4], problem)

@@ -28,7 +28,7 @@ def write(file: ConfigurationFile, path: str | os.PathLike[str]) -> None:
     """
     data = text_of(file).encode()
     if parse(data, file.name, knobs=file.knobs) != file:
-        raise InputError(f"{file.name!r} cannot be written: it would not be read back as it is")
+        raise InputError(f"{file.name!r} cannot be written: it would read back differently")
     write_atomically(Path(path), data)
 
 

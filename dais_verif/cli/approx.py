@@ -90,7 +90,9 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @_configurations
 @click.option("--config", metavar="NAME", help="The configuration to apply.")
 @click.option(
-    "--select", metavar="NAMES", help="Several, separated by commas: one machine with an input that selects one."
+    "--select",
+    metavar="NAMES",
+    help="Configurations to apply, separated by commas: one machine, with an input that selects one.",
 )
 @common.form_option
 @common.parallel_option

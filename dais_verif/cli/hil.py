@@ -49,7 +49,7 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     dais-verif hil prog.bin --target serial:///dev/ttyUSB0
     dais-verif hil prog.bin --target "serial:///dev/ttyUSB0?baud=921600" --vectors 100000 -o out
     dais-verif hil prog.bin --target tcp://lab7:2000 --inputs x.npy
-    dais-verif hil prog.bin --target sim://uart               the same RTL in simulation, to try it
+    dais-verif hil prog.bin --target sim://uart               the same RTL in simulation, to try it out
     dais-verif hil prog.bin --target ... -o out --resume      after Ctrl-C or a pulled cable
     dais-verif hil prog.bin --target ... --blame built --load 'iceprog {bitstream}'
 

@@ -64,7 +64,7 @@ class VectorStream:
         ``share``: the approximate share of None in the stream, 0 to less than 1.
         """
         if not 0 <= share < 1:
-            raise InputError(f"share must be 0 to less than 1, not {share!r}")
+            raise InputError(f"share must be 0 or more and less than 1, not {share!r}")
         return replace(self, _bubbles=share, _seed=seed)
 
     async def _wait(self) -> None:
@@ -93,7 +93,8 @@ def exhaustive_vectors(model: DaisModel) -> VectorStream:
     bits = model.inputs.bits
     if bits > _MOST_BITS:
         raise InputError(
-            f"model_inp has {bits} bits; exhaustive patterns are supported up to {_MOST_BITS} bits: prove it instead"
+            f"model_inp has {bits} bits; exhaustive patterns are supported up to {_MOST_BITS} bits: prove the "
+            "design instead"
         )
     rows = range(1 << bits) if bits else [0, 0]
     return VectorStream(len(rows), lambda: (model.inputs.of_row(format(row, f"0{max(bits, 1)}b")) for row in rows))

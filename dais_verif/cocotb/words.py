@@ -107,7 +107,7 @@ def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
         if low < element.lo or low + op.type.width > element.lo + element.width:
             raise InputError(
                 f"input {op.id0} has bits of weights 2^{low} to 2^{low + op.type.width - 1} that op {op.index} reads; "
-                f"the port carries {element.width} bits from 2^{element.lo} on: state its types in ports"
+                f"the port carries {element.width} bits from 2^{element.lo} on: give its types in ports"
             )
     types = tuple(FixedType(k, e.width - k + e.lo, -e.lo) for k, e in zip(signed, elements, strict=True))
     return RowLayout(tuple(elements), types, "input")

@@ -130,7 +130,7 @@ class _Bins:
         found: dict[str, list[tuple[str, bool, bool]]] = {name: [] for name in MACHINE_GROUPS}
         for group, text, hit, never in self.all(longest, reachable):
             if hit and never:
-                raise AssertionError(f"coverage: {group}: {text} was seen, and shown to be unreachable")
+                raise AssertionError(f"coverage: {group}: {text} was hit, but shown to be unreachable")
             found[group].append((text, hit, never))
         groups = [
             CoverageGroup(name, len(bins), sum(hit for _, hit, _ in bins), sum(never for _, _, never in bins))

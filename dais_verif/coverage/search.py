@@ -63,7 +63,7 @@ class Search:
         """Mark ``bins`` as unreachable. Raises ``AssertionError`` if one of them is hit."""
         hit = bins[self.bins.hit(self.seen)[bins]]
         if len(hit):
-            raise AssertionError(f"{self.bins.text(int(hit[0]))}: hit, and unreachable by {how.name.lower()}")
+            raise AssertionError(f"{self.bins.text(int(hit[0]))}: hit, but unreachable by {how.name.lower()}")
         self.how[bins] = how
 
     def open(self) -> NDArray[np.intp]:

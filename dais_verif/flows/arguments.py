@@ -67,8 +67,8 @@ def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, tuple) and all(map(holds, value))
 
 
-_TEXT: _Rule = (_is_text, "text without NUL")
-_WHOLE = "a number, whole and of at most 63 bits"
+_TEXT: _Rule = (_is_text, "a string without NUL")
+_WHOLE = "an integer of at most 63 bits"
 
 #: The rule for the values of a field, in code and in words, by the field's annotation without ``| None``.
 RULES: dict[str, _Rule] = {
@@ -85,9 +85,9 @@ RULES: dict[str, _Rule] = {
     "str": _TEXT,
     "str | Path": (lambda value: _is_text(value) or _is_path(value), "the path of a file"),
     "tuple[Path, ...]": (_all(_is_path), "paths without NUL"),
-    "tuple[int, ...]": (_all(_is_integer), f"a list, each {_WHOLE}"),
+    "tuple[int, ...]": (_all(_is_integer), f"a list in which each is {_WHOLE}"),
     "tuple[int, int]": (lambda value: _all(_is_integer)(value) and len(value) == 2, "two numbers, such as (2, 5)"),
-    "tuple[str, ...]": (_all(_is_text), "a list of texts without NUL"),
+    "tuple[str, ...]": (_all(_is_text), "a list of strings without NUL"),
     "tuple[tuple[str, str], ...]": (_all(_all(_is_text)), "pairs of a name and a value"),
 }
 
@@ -131,14 +131,16 @@ def path_from(name: str, value: object) -> Path | None:
         return None
     found = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     if not _is_text(found) or not found:
-        raise RequestError(f"{name} must be a path, as text (not empty, without NUL) or Path, not {shown(value)}.")
+        raise RequestError(
+            f"{name} must be a path, as a Path or a string that is not empty and without NUL, not {shown(value)}."
+        )
     return Path(str(found))
 
 
 def required_path(name: str, value: object) -> Path:
     """Return argument ``name`` as a path. Raises ``RequestError`` if it is not a path."""
     if (path := path_from(name, value)) is None:
-        raise RequestError(f"{name} must be a path, as text or Path, not None.")
+        raise RequestError(f"{name} must be a path, as a string or Path, not None.")
     return path
 
 
@@ -172,5 +174,5 @@ def _listed(name: str, value: object, what: str) -> list[Any]:
     if any(item is None for item in items):
         raise RequestError(f"{name} must be a list of {what}, without None.")
     if not items:
-        raise RequestError(f"{name} is empty: leave it out, or give what it shall hold (does a pattern find nothing?).")
+        raise RequestError(f"{name} is empty: leave it out, or give at least one item (did a pattern match nothing?).")
     return items

@@ -113,7 +113,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
     data = compressed(data) if request.compressed else data
     write_atomically(request.output, data)
     restored = was is not None and target in LAYOUTS
-    how = "the binary that it was made of" if restored else "not compared; diff --prove does"
+    how = "the binary that it was made of" if restored else "not compared; to compare them, use diff --prove"
     return ConversionRecord(
         verdict=Verdict.PASS,
         message=f"written as {target}, {counted(back.n_ops, 'op')} of {program.n_ops}: {how}",

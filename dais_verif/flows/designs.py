@@ -164,8 +164,8 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
         kind = link_of(asked.bitstream)
         if kind is not None:
             raise InputError.of(
-                "the pins of {bitstream} are those of a board behind {kind}: run it with"
-                " `hil --target 'sim://bitstream?file={file}&pins={pins}'`; `prove` takes boards of programs, too",
+                "the pins of {bitstream} belong to a board behind {kind}: simulate it with"
+                " `hil --target 'sim://bitstream?file={file}&pins={pins}'`; `prove` also accepts boards of programs",
                 kind=kind,
                 file=str(asked.bitstream.path),
                 pins=str(asked.bitstream.pins),

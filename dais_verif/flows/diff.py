@@ -158,7 +158,7 @@ def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
 
 def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
     if not found.rows * found.bits:
-        return Verdict.NOT_RUN, "nothing was compared: " + ("no vectors" if found.bits else "no output has a bit")
+        return Verdict.NOT_RUN, "nothing was compared: " + ("no vectors" if found.bits else "no output has any bits")
     if found.differing:
         return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
     known = "the same program" if identical else "vectors alone do not prove that there is none"

@@ -142,9 +142,9 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
     if request.wrapper.stream is not None:
-        raise InputError.of("{stream} names the valid signals of a machine (ALIRFSM), and this is a program")
+        raise InputError.of("{stream} names the valid signals of a machine (ALIRFSM), but this is a program")
     if request.wrapper.cycles is not None:
-        raise InputError.of("{cycles} are for machines (ALIRFSM) on a board, and this is a program")
+        raise InputError.of("{cycles} is for machines (ALIRFSM) on a board, but this is a program")
     if request.wrapper.wrap is not None:
         options = _held(options)
     pipeline = emit_pipeline(program, request.top, options) if options else None

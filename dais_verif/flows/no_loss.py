@@ -91,7 +91,7 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
             start = file.read(min(size, 64))
         if not start.lstrip().lower().startswith(begins):
             raise InputError(
-                f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is not "
+                f"{name} {str(output)!r} exists and does not begin with {begins.decode()!r}, so it is not "
                 "an earlier report; name another file"
             )
 

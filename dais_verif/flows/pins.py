@@ -67,5 +67,5 @@ class Pins:
             name, _, level = self.reset.partition(":")
             pins = replace(pins, reset=name or None, reset_low=level == "low")
         if pins.valid_out and not pins.valid_in:
-            raise RequestError.of("{valid_out} needs {valid_in}: what goes in says when something must come out.")
+            raise RequestError.of("{valid_out} needs {valid_in}, which determines when an output must be valid.")
         return pins

@@ -50,7 +50,7 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
     if isinstance(program, Program):
         if layout is not None:
             raise RequestError.of(
-                "{layout} {value} says how a file is read: a Program has been read; leave it out.", value=layout
+                "{layout} {value} is for reading a file, but a Program was given: leave it out.", value=layout
             )
         return program, []
     if isinstance(program, Machine):

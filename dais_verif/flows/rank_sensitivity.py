@@ -101,7 +101,7 @@ def _judge(found: Sensitivity) -> tuple[Verdict, str]:
         left = ((found.left, "flip"), (found.rows_left, "vector"))
         missing = [counted(count, what) for count, what in left if count]
         more = "use a longer --timeout or fewer --vectors"
-        message += f"; time was up before {' and '.join(missing)}: {more}"
+        message += f"; the time limit was reached before {' and '.join(missing)}: {more}"
     return verdict, message
 
 

@@ -67,7 +67,7 @@ class SignOffRequest:
             raise RequestError("a sign-off certifies a file: give the path of the program.")
         require_types(self)
         if not design.rtl and not is_folder(self.program) and (design.ports or design.pins.given):
-            raise RequestError.of("{ports} and {clock} are for RTL of files; give them with {rtl}.")
+            raise RequestError.of("{ports} and {clock} are for RTL from files; give the files with {rtl}.")
         if design.parameters:
             raise RequestError.of("{parameters} is not for a sign-off: give the values in a module around the RTL.")
         if design.pipeline or design.wrapped or design.netlist:

@@ -258,7 +258,7 @@ def _data_not_found(design: RtlDesign, progress: Progress) -> list[str]:
     there = [file.name for file in design.data]
     defaults = never_read(design.sources)
     lost = [name for name in mentioned(design.sources) if name not in there and name not in defaults]
-    text = "the RTL mentions a file {!r}, which is not next to it; if it reads this file, give it with --data"
+    text = "the RTL mentions the file {!r}, which is not next to it; if it reads the file, give it with --data"
     found = [text.format(name) for name in lost]
     for line in found:
         progress.warning(line)

@@ -174,14 +174,14 @@ def _decisions(
         found.append(Decision("width of the ports", design.dut.how, why))
     pins = None if design.dut is None else design.dut.interface.clocking
     if pins is not None and pins.latency is not None:
-        given = "--latency" if request.design.pins.latency is not None else "the project folder says so"
-        why = given if asked.pins.latency is not None else "--ports" if asked.ports else "as it was made"
+        given = "--latency" if request.design.pins.latency is not None else "from the project folder"
+        why = given if asked.pins.latency is not None else "--ports" if asked.ports else "as it was emitted"
         found.append(Decision("latency", f"{pins.latency} clock edges", why))
     return found
 
 
 def _overflow(request: SimulationRequest) -> Decision:
-    overflow = ("carried on past", "--unchecked") if request.unchecked else ("checked on every vector", "default")
+    overflow = ("continued past", "--unchecked") if request.unchecked else ("checked on every vector", "default")
     return Decision("overflow", *overflow)
 
 

@@ -53,7 +53,7 @@ class CertificateRequest:
         if self.verify_time is not None and self.allowed_signers is None:
             raise RequestError.of("{verify_time} judges the signer; give it with {allowed_signers}.")
         if self.verify_time is not None and self.verify_time.tzinfo is None:
-            raise RequestError.of("{verify_time} {value} must say its time zone.", value=self.verify_time)
+            raise RequestError.of("{verify_time} {value} must have a time zone.", value=self.verify_time)
 
     def words(self) -> list[str]:
         """Return the arguments of ``dais-verif`` for this request."""

@@ -95,7 +95,7 @@ def verify_wrapper(
 
     if wrapped.program_hash != program.hash:
         raise InputError(
-            f"the folder holds program {wrapped.program_hash[:16]}..., this one is {program.hash[:16]}...; "
+            f"the folder contains program {wrapped.program_hash[:16]}..., this one is {program.hash[:16]}...; "
             "wrap this program, or name the other program"
         )
     try:
@@ -113,7 +113,7 @@ def verify_wrapper(
             timeout=timeout,
         )
     except ViolationError as error:
-        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
+        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked continues with the quantised value", [])
     output_bits = sum(kind.width for kind in program.output_types)
     results = [_result(name, outcome, output_bits) for name, outcome in found.outcomes.items()]
     # A faulty stream may lose beats, so results of single outputs are only given for a pass.

@@ -77,7 +77,9 @@ def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement 
     try:
         found = _read(path)
     except Exception as error:  # numpy's header parser and zipfile raise various errors
-        return Disagreement(AGAINST, "no outputs", f"the tool ended with 0 and left no readable outputs: {error}")
+        return Disagreement(
+            AGAINST, "no outputs", f"the tool ended with exit code 0, but left no readable outputs: {error}"
+        )
     wanted = np.array(right, dtype=np.float64).reshape(len(case.rows), case.program.n_out)
     if found.shape != wanted.shape:
         return Disagreement(AGAINST, "shape", f"the outputs have shape {found.shape}, must be {wanted.shape}")

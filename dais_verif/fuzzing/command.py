@@ -60,11 +60,14 @@ class Command:
         for place in places:
             if not any(f"{{{place}}}" in word for word in words):
                 raise RequestError.of(
-                    "{name} {text!r} must say where its file goes: {place}.", name=name, text=text, place=f"{{{place}}}"
+                    "{name} {text!r} must contain {place}, the placeholder for its file.",
+                    name=name,
+                    text=text,
+                    place=f"{{{place}}}",
                 )
         if shutil.which(words[0]) is None:
             raise RequestError.of(
-                "{name} {text!r}: there is no command {word!r}; give its path, or put it on the path.",
+                "{name} {text!r}: there is no command {word!r}; give its path, or add its folder to PATH.",
                 name=name,
                 text=text,
                 word=words[0],

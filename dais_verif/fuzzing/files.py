@@ -216,7 +216,7 @@ def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
     """Read the case in ``folder``, whose ``tree`` and ``kept`` are known. Raises as ``read_case`` does."""
     path, name = folder / CASE_NAME, str(tree.get("program"))
     if Path(name).name != name:
-        raise InputError(f"{path}: program must be the name of a file beside it, not {name!r}")
+        raise InputError(f"{path}: program must be the name of a file in the same folder, not {name!r}")
     program, rows = load(folder / name, layout=tree.get("layout")), read_exact(kept.vectors)
     if any(len(row) != program.n_in for row in rows):
         raise InputError(f"{path}: each vector must have {program.n_in} numbers, one per input")

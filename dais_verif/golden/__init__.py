@@ -250,7 +250,7 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
     problem = fast.why_not()
     if problem:
         if engine == "fast":
-            raise ToolError(f"engine fast: {problem}; engine numpy gives the same results")
+            raise ToolError(f"engine fast: {problem}; use engine numpy, which gives the same results")
         warning = EngineWarning(f"{problem}; the numpy engine gives the same results, slower")
         warnings.warn(warning, stacklevel=_frames_of_ours())
         return None

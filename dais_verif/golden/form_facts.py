@@ -50,8 +50,8 @@ class FactFinding:
     where: str = ""
 
     def __str__(self) -> str:
-        found = "it never comes" if self.found is None else f"it is {self.found}"
-        return f"{self.fact}: {self.stated} is stated, and {found}" + (f", {self.where}" if self.where else "")
+        found = "it never occurs" if self.found is None else f"it is {self.found}"
+        return f"{self.fact}: {self.stated} is stated, but {found}" + (f", {self.where}" if self.where else "")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str])
     kept = set().union(*(signals_behind(machine, name, control=True) for name in outputs))
     for signal in machine.inputs:
         if signal.name in kept and signal.name not in inputs:
-            raise InputError(f"{outputs[-1]} depends on {signal.name}; when a form is done must not depend on data")
+            raise InputError(
+                f"{outputs[-1]} depends on {signal.name}; the time at which a form is done must not depend on data"
+            )
     return replace(
         machine,
         signals={name: signal for name, signal in machine.signals.items() if name in kept},
@@ -100,8 +102,8 @@ def _after_reset(control: Machine) -> list[FactFinding]:
         for place, value in enumerate(signal.initial or ())
     }
     missed = missed_by_reset(control, initial, {Element("rst", 0): Fraction(1)})
-    where = f"as {', '.join(map(str, missed))} can keep what it held"
-    return [FactFinding("registers of control that a reset leaves", 0, len(missed), where)] if missed else []
+    where = f"as {', '.join(map(str, missed))} can keep its value"
+    return [FactFinding("control registers that a reset does not restore", 0, len(missed), where)] if missed else []
 
 
 def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
@@ -111,7 +113,7 @@ def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
     found = run_raw(control, inputs, sequences=shape[0], cycles=shape[1], after=False)
     if found is None:
-        raise InputError("the control of this machine is beyond the fast engine")
+        raise InputError("the fast engine does not support the control of this machine")
     return {s.name: found.before[:, at].T.astype(np.int64) for at, s in enumerate(control.outputs)}
 
 
@@ -241,9 +243,9 @@ def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFindin
     seen = np.flatnonzero(found["done"][lane] & (time[0] > first)).tolist()
     where = f"of the range {list(begin)} to {list(end)}"
     if run == 0:
-        where += ", which a reset breaks off"
+        where += ", which a reset aborts"
     elif seen and seen[0] == first + length:
-        where += ", in which busy is not 1 from start to done alone"
+        where += ", in which busy is not 1 exactly from start to done"
     return FactFinding("latency", int(stated[whose]), seen[0] - int(first) if seen else None, where)
 
 

@@ -114,21 +114,21 @@ def run_machine(
     if engine != "exact":
         step, problem = _step(machine)
         if step is not None and step.indexed and (after or not check):
-            problem = "an index may leave its memory where that is not checked, and what is read there is unknown"
+            problem = "without checks an index may be outside of its memory, where reads are unknown"
         if step is not None and problem is None:
             found = _fast(machine, step, given, after, check)
             if found is not None:
                 return MachineRun(found, "fast")
-            problem = "a promise is broken by what is unknown, which breaks none"
+            problem = "it cannot decide whether an unknown value breaks a promise"
         if engine == "fast":
-            raise InputError(f"engine fast: {problem}; engine exact gives the results")
+            raise InputError(f"engine fast: {problem}; use engine exact")
     return MachineRun(_exactly(machine, given, after, check), "exact")
 
 
 def _array(name: str, values: Any) -> NDArray[Any]:
     """Return ``values`` as an array, without loss."""
     if np.ma.is_masked(values):
-        raise InputError(f"input {name} holds masked values, which are none; fill them")
+        raise InputError(f"input {name} contains masked values; fill them")
     try:
         array = np.asarray(values)
     except ValueError:

@@ -62,7 +62,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
     """
     conflict = conflict_of(machine)
     if conflict is not None:
-        raise InputError(f"{conflict}: what it holds then is unknown, so no program says what the machine computes")
+        raise InputError(f"{conflict}: its value is then unknown, so no program can describe what the machine computes")
     step = step_of(machine)
     _require_there(machine, frame)
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
@@ -115,7 +115,7 @@ _SHOWN = 3
 
 def in_words(given: Sequence[Port | Element]) -> str:
     """Return some inputs of a frame, or elements of registers at its start, for a message."""
-    names = [f"{what} at its begin" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
+    names = [f"{what} at its start" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
     return ", ".join(names) + f" and {len(given) - _SHOWN} more" * (len(given) > _SHOWN)
 
 
@@ -126,7 +126,7 @@ def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[
         if op.code == Code.LOOKUP and op.type == CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
             view = views.get(low_int32(op.data), "a memory")
             raise InputError(
-                f"the frame does not settle the index of {view}, which can leave its memory: it depends on"
+                f"the frame does not determine the index of {view}, which can be outside of its memory: it depends on"
                 f" {in_words(_read(program, op.index, given))}"
             )
 
@@ -236,4 +236,4 @@ def _require_there(machine: Machine, frame: Frame) -> None:
                 what = f"{element.signal}[{element.place}]"
                 raise InputError(f"{what} is held at {value}, which its type {kind} does not hold")
         if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):
-            raise InputError(f"{element.signal}[{element.place}] is an input of the frame and held, too")
+            raise InputError(f"{element.signal}[{element.place}] is an input of the frame and also held")

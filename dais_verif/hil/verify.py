@@ -99,7 +99,7 @@ class Run:
         try:
             self._compare()
         except ViolationError as error:
-            message = f"{error}; --unchecked carries on with the quantised value"
+            message = f"{error}; --unchecked continues with the quantised value"
             return Finding(Verdict.PROGRAM_INVALID, message, [self._result(begin)])
         except AssertionError as error:  # the golden engine and the oracle disagree
             message = f"{error}; this is a bug of dais-verif, please report it"

@@ -61,7 +61,7 @@ def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKer
         if larger == buffers:
             raise InputError(f"{params.node_name}: {code.title}, but the size that it requires is the one that it had")
         buffers = larger
-    raise InputError(f"{params.node_name}: its buffers were too small {MOST_CALLS} times, each time by another size")
+    raise InputError(f"{params.node_name}: it asked for larger buffers {MOST_CALLS} times")
 
 
 def _buffers_of(answer: HabanaKernelInstantiation) -> HabanaKernelInstantiation:

@@ -41,7 +41,7 @@ class DataType(Enum):
         for kind in cls:
             if kind.title == title:
                 return kind
-        raise InputError(f"no type of tensors is called {title!r}; there are {', '.join(k.title for k in cls)}")
+        raise InputError(f"there is no tensor type {title!r}; known types are {', '.join(k.title for k in cls)}")
 
     def __str__(self) -> str:
         return self.title

@@ -100,7 +100,7 @@ class Libraries:
 
 
 def _ambiguous(name: str, having: Sequence[FoundLibrary]) -> str:
-    return f"several libraries have a kernel {name!r}: say {' or '.join(f'{one.name}/{name}' for one in having)}"
+    return f"several libraries have a kernel {name!r}: name it {' or '.join(f'{one.name}/{name}' for one in having)}"
 
 
 def _has(library: KernelLibrary, name: str) -> bool:
@@ -191,10 +191,10 @@ def _checked(loaded: object) -> KernelLibrary:
                 f"one of its kernels is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'"
             )
     if len(set(names)) < number:
-        raise InputError("two of its kernels have one name")
+        raise InputError("two of its kernels have the same name")
     return library
 
 
 def _in_a_line(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or "no reason is given"
+    text = " ".join(str(error).split()) or "no reason was given"
     return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"

@@ -166,14 +166,14 @@ def read_folder(path: Path) -> KernelFolder | None:
         raise InputError(f"{str(manifest)!r} is not a valid manifest of a kernel: {error}; build it again") from None
     if said.schema != _SCHEMA or said.form not in FORMS:
         raise InputError(
-            f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "
+            f"{str(manifest)!r} has schema {said.schema!r}, form {said.form!r}; this version reads {_SCHEMA!r}, "
             f"{' or '.join(FORMS)}; build it again"
         )
     for name in (MACHINE, RTL, BLOCK, FRAME):
         _require_unchanged(path, name, said.files.get(name))
     names = [tensor.name for tensor in (*said.inputs, *said.outputs)]
     if len(set(names)) < len(names):
-        raise InputError(f"{str(manifest)!r} has two tensors of one name; build it again")
+        raise InputError(f"{str(manifest)!r} has two tensors of the same name; build it again")
     shapes = [said.index_space, *(tensor.shape for tensor in (*said.inputs, *said.outputs))]
     if any(size < 0 for shape in shapes for size in shape) or max(map(prod, shapes)) > _MOST_ELEMENTS:
         raise InputError(f"{str(manifest)!r} has a size below 0, or over {_MOST_ELEMENTS} elements; build it again")
@@ -223,8 +223,8 @@ def _mapped(tensor: _Tensor) -> MappedTensor:
 def _require_unchanged(folder: Path, name: str, sha256: str | None) -> None:
     found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
     if found != sha256:
-        hint = "; RTL that was edited is given with --rtl" if name == RTL else ""
+        hint = "; to use edited RTL, give it with --rtl" if name == RTL else ""
         raise InputError(
-            f"{str(folder / name)!r} is not what was built: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
+            f"{str(folder / name)!r} was changed after it was built: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
             f"build it again{hint}"
         )

@@ -102,6 +102,6 @@ def require_ports(instance: KernelInstance) -> None:
 def _fixed(tensor: Tensor) -> FixedType:
     if not isinstance(tensor.data_type, FixedType):
         raise InputError(
-            f"elements of {tensor.data_type} are not in DAIS: a tensor of an instance has a fixed-point type"
+            f"elements of {tensor.data_type} are not in DAIS: a tensor of an instance must have a fixed-point type"
         )
     return tensor.data_type

@@ -52,7 +52,7 @@ class Library:
         names = [kernel.name for kernel in self.kernels]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"library {self.name} has two kernels that are called {twice[0]}; names are unique")
+            raise InputError(f"library {self.name} has two kernels that are called {twice[0]}; names must be unique")
 
     def kernel(self, name: str) -> Kernel | None:
         """Return the kernel with exactly this ``name``."""

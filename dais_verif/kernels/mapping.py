@@ -52,7 +52,9 @@ class Addressing:
             else:
                 exact = stated.exact
                 if exact.start_a != exact.end_a or any(number.denominator != 1 for number in exact):
-                    raise InputError("members touch regions of different shapes: a block needs one slope, an integer")
+                    raise InputError(
+                        "members touch regions of different shapes: a block needs a single slope, an integer"
+                    )
                 if not 0 <= stated.dim < rank:
                     raise InputError(f"a pattern follows dimension {stated.dim} of an index space of {rank}")
                 row[stated.dim] = int(exact.start_a)
@@ -99,7 +101,9 @@ class Mapping:
 
     def __post_init__(self) -> None:
         if not self.geometry or min(self.geometry) < 1:
-            raise InputError(f"an index space has at least one member in each dimension: not {list(self.geometry)}")
+            raise InputError(
+                f"an index space must have at least one member in each dimension, not {list(self.geometry)}"
+            )
         for tensor in (*self.inputs, *self.outputs):
             try:
                 self.windows(tensor).region_of((0,) * len(self.geometry))

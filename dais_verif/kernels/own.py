@@ -86,7 +86,10 @@ def _block(name: str, path: Path, layout: str | None, taps: Sequence[PrintfTap])
     program = load(path, layout=layout)
     block = to_dais(program)
     if block is not program and any(tap.op is not None for tap in taps):
-        raise InputError(f"{name}: printf shows an op of an ALIR program, whose ops are others in DAIS: show an output")
+        raise InputError(
+            f"{name}: printf shows an op of an ALIR program, whose ops are numbered differently in DAIS: show an "
+            "output instead"
+        )
     return block
 
 
@@ -124,7 +127,7 @@ def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType 
     _require_keys(where, entry, _TENSOR_KEYS)
     for key in ("name", "type"):
         if (key == "name" or key in entry) and (not isinstance(entry.get(key), str) or not entry[key]):
-            raise InputError(f"{where}: {key} is {_short(entry.get(key))}, must be a text")
+            raise InputError(f"{where}: {key} is {_short(entry.get(key))}, must be a string")
     shape, stated, pad = _sizes(f"{where}: shape", entry.get("shape"), least=0), entry.get("map"), entry.get("pad", 0)
     if not isinstance(stated, list) or len(stated) != len(shape) or not all(isinstance(one, str) for one in stated):
         raise InputError(f"{where}: map is {_short(stated)}, must be a pattern for each of {len(shape)} dimensions")

@@ -90,13 +90,13 @@ def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
     found, plain = libraries.find(asked)
     kernel = found.library.kernel(plain) if isinstance(found.library, Library) else None
     if kernel is None or len(kernel.input_names) != kernel.inputs or kernel.outputs != 1:
-        why = "has several outputs: make the request in Python (docs/kernels.md)"
+        why = "has several outputs: make its request in Python (docs/kernels.md)"
         if kernel is None:
-            why = "is of a library that says nothing of its inputs: make the request in Python (docs/kernels.md)"
+            why = "is from a library that does not describe its inputs: make its request in Python (docs/kernels.md)"
         elif len(kernel.input_names) != kernel.inputs:
             shown = ", ".join(repr(f"x{n}" if kernel.inputs > 1 else "x") for n in range(kernel.inputs))
             comma = "," * (kernel.inputs == 1)
-            why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), one name each"
+            why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), one name per input"
         raise InputError(f"{name}: {asked} {why}")
     return kernel
 
@@ -110,7 +110,7 @@ def _require_keys(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -
 def _type(where: str, entry: Any) -> FixedType:
     text = entry.get("type") if isinstance(entry, dict) else None
     if not isinstance(text, str):
-        raise InputError(f"{where}: type is {_short(text)}, must be a text such as 's6.2'")
+        raise InputError(f"{where}: type is {_short(text)}, must be a string such as 's6.2'")
     try:
         return read_type(text)
     except InputError as error:
@@ -127,7 +127,7 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
     if file is None and seed is None:
         return Tensor.of(kind, *reversed(shape))
     if file is not None and seed is not None:
-        raise InputError(f"{where}: file and seed are two contents; give one")
+        raise InputError(f"{where}: file and seed both give the contents; give only one")
     if file is None:
         if (
             type(seed) is not int
@@ -135,7 +135,9 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
             or int(np.prod(shape, dtype=object)) * 8 > _MOST_CONTENT
             or kind.width > 62
         ):
-            raise InputError(f"{where}: seed is {_short(seed)}, must be a number from 0 on, for up to 62 bits and 1 GB")
+            raise InputError(
+                f"{where}: seed is {_short(seed)}, must be a number, 0 or more, for a tensor of up to 62 bits and 1 GB"
+            )
         return constant_tensor(kind, np.random.default_rng(seed).integers(kind.raw_min, kind.raw_max + 1, size=shape))
     raw = _raw_of(where, file, folder, kind)
     if shape is not None and list(raw.shape) != shape:
@@ -194,8 +196,8 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
             known = sorted({field.removesuffix("_h").removesuffix("_w") for field in fields})
             words = f", of the words {', '.join(kernel.words[key])}" if key in kernel.words else ""
             raise InputError(
-                f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; one number each,"
-                " or height and width as a list"
+                f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; each is a "
+                "number, or a list of height and width"
             )
     try:
         return structure.pack(values) if structure else None

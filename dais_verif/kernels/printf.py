@@ -67,7 +67,7 @@ class Printf:
                 continue
             if found[1] not in CONVERSIONS:
                 raise InputError(
-                    f"printf {text!r}: no format is called %{found[1]}; there are %{' %'.join(CONVERSIONS)}"
+                    f"printf {text!r}: %{found[1]} is not a conversion; known are %{' %'.join(CONVERSIONS)}"
                 )
             if conversion is not None:
                 raise InputError(f"printf {text!r} has two variables; a message has at most one")
@@ -79,7 +79,7 @@ class Printf:
     def render(self, dword: int = 0) -> str:
         """Return the printed form of a variable, given as its 32 bits."""
         if not 0 <= dword < 1 << 32:
-            raise InputError(f"a variable of printf is a dword, not {dword}")
+            raise InputError(f"a variable of printf must be a dword, not {dword}")
         return self.before + (CONVERSIONS[self.conversion](dword) if self.conversion else "") + self.behind
 
 
@@ -103,7 +103,7 @@ def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> Prin
     dwords, lost = list[int](), 0
     for text, dword in messages:
         if "\0" in text:
-            raise InputError(f"printf {text!r} has a NUL, which ends a text")
+            raise InputError(f"printf {text!r} has a NUL, which ends a string")
         data = text.encode() + b"\0"
         data += bytes(-len(data) % 4)
         record = [_RECORD, dword, *struct.unpack(f"<{len(data) // 4}I", data)]
@@ -128,4 +128,4 @@ def messages_of(dwords: Sequence[int]) -> Iterator[str]:
         yield Printf.of(data.rstrip(b"\0").decode(errors="replace")).render(dwords[at + 1])
         at += 2 + len(data) // 4
     if at >= len(dwords) or dwords[at] != _END:
-        raise InputError(f"dword {at} of a printf buffer begins no record, and does not end it either")
+        raise InputError(f"dword {at} of a printf buffer is neither the start of a record nor the end of the buffer")

@@ -39,12 +39,12 @@ def _taps(where: str, entry: dict[str, Any], room: int) -> Iterator[PrintfTap]:
             raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
     message, raw = entry.get("message"), entry.get("raw", False)
     if not isinstance(message, str):
-        raise InputError(f"{where}: message is {_short(message)}, must be a text")
+        raise InputError(f"{where}: message is {_short(message)}, must be a string")
     if not isinstance(raw, bool):
         raise InputError(f"{where}: raw is {_short(raw)}, must be true or false")
     values = {key: _numbers(f"{where}: {key}", entry[key]) for key in ("op", "output") if key in entry}
     if len(values) > 1:
-        raise InputError(f"{where}: op and output are two values; give one")
+        raise InputError(f"{where}: op and output both select a value; give only one")
     key, numbers = next(iter(values.items()), ("op", [None]))
     if len(numbers) > room:
         raise InputError(f"{where}: a member prints up to {_MOST} messages")
@@ -61,5 +61,5 @@ def _numbers(where: str, value: Any) -> range | list[None]:
     found = _NUMBERS.fullmatch(value) if isinstance(value, str) else None
     first, last = (int(found[1]), int(found[2])) if found else (value, value)
     if type(first) is not int or not 0 <= first <= last:
-        raise InputError(f"{where} is {_short(value)}, must be a number from 0 on, or several as '3..6'")
+        raise InputError(f"{where} is {_short(value)}, must be a number, 0 or more, or a range such as '3..6'")
     return range(first, last + 1)

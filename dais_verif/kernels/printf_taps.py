@@ -35,7 +35,7 @@ class PrintfTap:
     def __post_init__(self) -> None:
         object.__setattr__(self, "printf", Printf.of(self.message))
         if "\0" in self.message:
-            raise InputError(f"printf {self.message!r} has a NUL, which ends a text")
+            raise InputError(f"printf {self.message!r} has a NUL, which ends a string")
         if self.op is not None and self.output is not None:
             raise InputError(f"printf {self.message!r} shows op {self.op} and output {self.output}: give one of them")
         if self.has_variable != (self.op is not None or self.output is not None):

@@ -28,7 +28,7 @@ class PrivateStructure:
         fields = tuple((name, letter) for name, _, letter in (word.partition(":") for word in text.split()))
         for name, letter in fields:
             if not name.isidentifier() or letter not in _FIELDS:
-                raise InputError(f"a field of a structure is a name and one of :i :u :f, not {name}:{letter}")
+                raise InputError(f"a field of a structure must be a name and :i, :u or :f, not {name}:{letter}")
         return cls(fields)
 
     @property
@@ -41,7 +41,7 @@ class PrivateStructure:
         unknown = set(values) - {name for name, _ in self.fields}
         if unknown:
             names = ", ".join(name for name, _ in self.fields) or "none"
-            raise InputError(f"no field is called {min(unknown)}; there are {names}")
+            raise InputError(f"there is no field {min(unknown)}; known fields are {names}")
         try:
             dwords = [_FIELDS[letter](values.get(name, 0)) for name, letter in self.fields]
             return struct.pack(self._format, *dwords)

@@ -26,7 +26,7 @@ def read_type(text: str) -> FixedType:
         )
     k, width, f = int(found[1] == "s"), int(found[2]), int(found[3])
     if width > LIMIT or abs(f) > LIMIT or abs(width - k - f) > LIMIT:
-        raise InputError(f"type {text} passes a limit: {LIMIT} bits, and integer and fractional bits up to {LIMIT}")
+        raise InputError(f"type {text} exceeds a limit: its width, integer and fractional bits must be at most {LIMIT}")
     return FixedType(k, width - k - f, f)
 
 
@@ -46,7 +46,7 @@ def read_pattern(text: str) -> DimPattern:
     a = int(found["a"] or 1)
     if a < 1 or end < start:
         raise InputError(
-            f"{text!r}: a slope is at least 1 ('all' means 0), and the first element is not behind the last"
+            f"{text!r}: a slope must be at least 1 ('all' means 0), and the first element must not be after the last"
         )
     pattern = DimPattern.affine(int(found["dim"]), a, start, end)
     if (pattern.start_a, pattern.start_b, pattern.end_b) != (a, start, end):

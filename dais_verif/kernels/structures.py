@@ -71,9 +71,9 @@ class TensorGeometry:
 
     def __post_init__(self) -> None:
         if not 0 <= self.dims <= MAX_DIMS or len(self.sizes) > MAX_DIMS:
-            raise InputError(f"a geometry has up to {MAX_DIMS} dimensions, not {max(self.dims, len(self.sizes))}")
+            raise InputError(f"a geometry can have up to {MAX_DIMS} dimensions, not {max(self.dims, len(self.sizes))}")
         if any(not 0 <= size < 1 << 32 for size in self.sizes):
-            raise InputError(f"sizes of a geometry are unsigned numbers of 32 bits, not {list(self.sizes)}")
+            raise InputError(f"sizes of a geometry must be unsigned numbers of 32 bits, not {list(self.sizes)}")
         object.__setattr__(self, "sizes", (*self.sizes, *(1,) * (MAX_DIMS - len(self.sizes))))
 
     @classmethod
@@ -111,7 +111,7 @@ class Tensor:
     def __post_init__(self) -> None:
         kind = self.data_type
         if isinstance(kind, FixedType) and not (0 <= kind.width <= LIMIT and max(abs(kind.i), abs(kind.f)) <= LIMIT):
-            raise InputError(f"{kind!r} is not a type: its width is 0 to {LIMIT} bits, and so are those of its parts")
+            raise InputError(f"{kind!r} is not a type: its width, integer and fractional bits must be at most {LIMIT}")
 
     @classmethod
     def of(cls, data_type: TensorType, *sizes: int) -> Tensor:
@@ -146,7 +146,7 @@ class HabanaKernelParams:
     def __post_init__(self) -> None:
         for side, tensors in (("inputs", self.input_tensors), ("outputs", self.output_tensors)):
             if len(tensors) > MAX_TENSORS:
-                raise InputError(f"a request has up to {MAX_TENSORS} {side}, not {len(tensors)}")
+                raise InputError(f"a request can have up to {MAX_TENSORS} {side}, not {len(tensors)}")
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ def unfold(instance: KernelInstance) -> Program:
     block, members = instance.block, instance.mapping.members
     if members * max(block.n_ops, 1) > MOST_OPS:
         raise InputError(
-            f"{instance.name}: {members} members of {block.n_ops} ops each are more than {MOST_OPS} ops; unfold fewer"
+            f"{instance.name}: {members} members of {block.n_ops} ops each are more than {MOST_OPS} ops; unfold "
+            "fewer members"
         )
     read, pads = _read(instance)
     columns, terms = _repeated(block, members)

@@ -60,7 +60,7 @@ def parse_alirfsm(data: bytes) -> Machine:
     try:
         tree = json.loads(unpacked(data) if is_gzip(data) else data, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"JSON: {error}; the file is damaged or no machine") from None
+        raise ProgramError(f"JSON: {error}; the file is damaged or not a machine") from None
     if not isinstance(tree, dict) or tree.get("meta") != _META:
         found = tree.get("meta") if isinstance(tree, dict) else tree
         raise ProgramError(f"JSON: meta is {_short(found)}, must be {_META}: this is not a machine")
@@ -78,14 +78,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ProgramError(f"JSON: {_short(max(names, key=names.count))} stands twice in one object")
+        raise ProgramError(f"JSON: {_short(max(names, key=names.count))} occurs twice in one object")
     return found
 
 
 def _named(name: Any, what: str) -> str:
     """Return ``name``, which must be printable text on one line."""
     if not isinstance(name, str) or not name:
-        raise ProgramError(f"JSON {what} is {_short(name)}, must be a text")
+        raise ProgramError(f"JSON {what} is {_short(name)}, must be a string")
     if not is_name(name):
         raise ProgramError(
             f"JSON {what} is {_short(name)}, must have at most {LONGEST_NAME} characters, none of them invisible"
@@ -116,11 +116,11 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
             raise ProgramError(f"JSON signal_order: {_short(name)} is not a signal of any connection")
     listed = set(order)
     if len(listed) != len(order):
-        raise ProgramError("JSON signal_order: a signal stands there twice")
+        raise ProgramError("JSON signal_order: a signal is listed twice")
     lost = next((s.name for s in signals.values() if s.role is not Role.INTERNAL and s.name not in listed), None)
     if lost is not None:
         raise ProgramError(
-            f"JSON signal_order: {_short(lost)} is a port, must stand there, as that is the order of ports"
+            f"JSON signal_order: {_short(lost)} is a port and must be listed, as this is the order of the ports"
         )
     ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in listed)]}
     return Machine(blocks, ordered, connections, origin)
@@ -170,7 +170,7 @@ class _Uses:
         if mode not in _MODES or not isinstance(mode, str):
             raise ProgramError(f"JSON {where} mode is {_short(mode)}, must be '', 'r', 'w' or 'rw'")
         if not (attributes is None or isinstance(attributes, str)):
-            raise ProgramError(f"JSON {where} attrs is {_short(attributes)}, must be a text or null")
+            raise ProgramError(f"JSON {where} attrs is {_short(attributes)}, must be a string or null")
         kinds = tuple(_type(kind, where) for kind in _list(types, f"{where} types"))
         start, stop = (_integer(v, f"{where} view") for v in _list(view, f"{where} view", 2))
         if not 0 <= start <= stop <= len(kinds):

@@ -96,7 +96,7 @@ class MachineBuilder:
             raise ProgramError(f"block {name}: {_short(program)} is not a program as load or assemble returns it")
         block = Block(name, program, f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         if name in self._blocks:
-            raise ProgramError(f"block {name}: there is one of that name")
+            raise ProgramError(f"block {name}: there is already a block of this name")
         views = BlockViews(self.wire(block.inputs, input_types(block)), self.wire(block.outputs, output_types(block)))
         self._blocks[name] = block
         return views
@@ -122,11 +122,11 @@ class MachineBuilder:
     def _require_own(self, what: str, view: View) -> None:
         signal = self._signals.get(view.signal)
         if signal is None or not 0 <= view.start < view.stop <= len(signal.types):
-            raise ProgramError(f"{what}: {view} is nothing of this machine")
+            raise ProgramError(f"{what}: {view} is not a signal of this machine")
 
     def _add(self, signal: Signal) -> View:
         if signal.name in self._signals:
-            raise ProgramError(f"signal {signal.name}: there is one of that name")
+            raise ProgramError(f"signal {signal.name}: there is already a signal of this name")
         if signal.reset is not None:
             _require_view(f"signal {signal.name}: its reset", signal.reset)
         if signal.schedule is not None:
@@ -138,7 +138,7 @@ class MachineBuilder:
 def _require_name(what: str, name: Any) -> None:
     if not is_name(name):
         raise ProgramError(
-            f"{what} {_short(name)}: a name must be a text of 1 to {LONGEST_NAME} characters, none of them invisible"
+            f"{what} {_short(name)}: a name must be a string of 1 to {LONGEST_NAME} characters, none of them invisible"
         )
 
 
@@ -148,7 +148,7 @@ def _require_view(what: str, view: Any, depth: int = 0) -> None:
         raise ProgramError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
     numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
     if not isinstance(view.signal, str) or not all(type(number) is int for number in numbers):
-        raise ProgramError(f"{what}: {_short(view)}: the elements of a view are counted by int")
+        raise ProgramError(f"{what}: {_short(view)}: the elements of a view must be given as int")
     if view.index is not None:
         _require_view(what, view.index.value, depth + 1)
 
@@ -156,7 +156,7 @@ def _require_view(what: str, view: Any, depth: int = 0) -> None:
 def _require_schedule(name: str, schedule: Any) -> None:
     whole = isinstance(schedule, Schedule) and isinstance(schedule.toggles, tuple)
     if not whole or not all(type(time) is int for time in (*schedule.toggles, schedule.period)):
-        raise ProgramError(f"signal {name}: {_short(schedule)} is not a Schedule of a tuple of int and a period")
+        raise ProgramError(f"signal {name}: {_short(schedule)} is not a Schedule with a tuple of int and a period")
     if not is_schedule(schedule):
         raise ProgramError(f"signal {name}: the toggles of {schedule} must rise and lie within one period")
 
@@ -169,7 +169,9 @@ def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
         given = (types,) if isinstance(types, FixedType) else tuple(types)
         found = tuple(FixedType(*map(index, kind)) for kind in given if isinstance(kind, FixedType))
     except TypeError:
-        raise ProgramError(f"{what}: {_short(types)} is neither a FixedType of int nor a sequence of some") from None
+        raise ProgramError(
+            f"{what}: {_short(types)} is neither a FixedType with int fields nor a sequence of such types"
+        ) from None
     for at, kind in enumerate(given):
         if not isinstance(kind, FixedType):
             raise ProgramError(f"{what}: types[{at}] is {_short(kind)}, must be a FixedType")

@@ -67,8 +67,8 @@ def _check_block(machine: Machine, block: Block) -> None:
     shifted = [j for j, shift in enumerate(block.program.inp_shift.tolist()) if shift]
     if shifted:
         raise ProgramError(
-            f"block {block.name}: input {shifted[0]} has an inp_shift; what a machine's wire carries then is not"
-            " defined, so its inputs must have none"
+            f"block {block.name}: input {shifted[0]} has an inp_shift; the value on a machine's wire would be"
+            " undefined, so inputs of its blocks must have none"
         )
     for name, types in ((block.inputs, input_types(block)), (block.outputs, output_types(block))):
         signal = machine.signals[name]
@@ -87,7 +87,9 @@ def _check_reserved_names(machine: Machine) -> None:
     ports = {name for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
     for name in machine.signals:
         if name.startswith("INTERNAL_") and name.endswith(("_inp", "_outp")) and name not in ports:
-            raise ProgramError(f"signal {name}: there is no block of that name; such names are those of blocks' ports")
+            raise ProgramError(
+                f"signal {name}: there is no block of that name; names of this form are for ports of blocks"
+            )
 
 
 def _check_reset(machine: Machine, signal: Signal) -> None:
@@ -108,15 +110,15 @@ def _check_connection(machine: Machine, connection: Connection) -> None:
     what = f"connection {connection}"
     target = machine.signals[connection.target.signal]
     if target.role is Role.INPUT:
-        raise ProgramError(f"{what}: {target.name} is an input of the machine, which the outside drives")
+        raise ProgramError(f"{what}: {target.name} is an input of the machine, which only the outside drives")
     if any(block.outputs == target.name for block in machine.blocks.values()):
         raise ProgramError(f"{what}: {target.name} is driven by its block")
     if connection.enable is not None:
         _check_condition(machine, connection.enable, f"{what}: its enable")
         if connection.alternative is None and not target.register:
-            raise ProgramError(f"{what}: a wire with an enable needs an alternative source: it holds nothing")
+            raise ProgramError(f"{what}: a wire with an enable needs an alternative source, since it holds no value")
     elif connection.alternative is not None:
-        raise ProgramError(f"{what}: an alternative source needs an enable that chooses")
+        raise ProgramError(f"{what}: an alternative source needs an enable that selects it")
     views = [view for view in (connection.source, connection.alternative, connection.target) if view is not None]
     for view in views:
         if view.size != connection.target.size:
@@ -168,4 +170,4 @@ def _check_drivers(machine: Machine) -> None:
         driven = {e for start, stop, _ in written.get(signal.name, []) for e in range(start, stop)}
         for e, kind in enumerate(signal.types):
             if kind.width and e not in driven:
-                raise ProgramError(f"signal {signal.name}[{e}]: nothing drives it, and a wire keeps nothing")
+                raise ProgramError(f"signal {signal.name}[{e}]: nothing drives it, and a wire holds no value")

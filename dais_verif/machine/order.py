@@ -67,7 +67,7 @@ def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
             if left[other] == 0:
                 ready.append(other)
     if len(order) != len(steps):
-        raise ProgramError(f"combinational loop: {_loop(steps, before, left)}; a register must stand somewhere in it")
+        raise ProgramError(f"combinational loop: {_loop(steps, before, left)}; add a register to it")
     return order
 
 

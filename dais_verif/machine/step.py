@@ -305,9 +305,7 @@ class Lowering:
         count = len(self.machine.signals[view.signal].types)
         last = min(most, (count - view.stop) // stride)
         if (last + 1) * view.size > _MOST_WORDS:
-            raise InputError(
-                f"{view} is of {last + 1} words: too many for the muxes of one cycle, {_MOST_WORDS} at most"
-            )
+            raise InputError(f"{view} has {last + 1} words, too many for the muxes of one cycle: at most {_MOST_WORDS}")
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
     def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:

@@ -61,7 +61,7 @@ def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
     found = MachineStream(pins, inputs, outputs)
     for side, bits in (("inputs", found.input_bits), ("outputs", found.output_bits)):
         if not bits:
-            raise InputError(f"no {side} of the machine carry data beside its pins: there is nothing to stream")
+            raise InputError(f"no {side} of the machine carry data, besides its pins: there is nothing to stream")
     _require_reset(machine, pins.reset)
     return found
 
@@ -74,7 +74,7 @@ def _without(signals: Sequence[Signal], pins: dict[str, str]) -> tuple[Signal, .
     for key, name in pins.items():
         if name not in bits:
             there = ", ".join(bits) or "the machine has none"
-            raise InputError(f"{key} is {name!r}, must be an {side} of one unsigned bit: {there}")
+            raise InputError(f"{key} is {name!r}, must be an {side} of one unsigned bit ({there})")
     for key, name in pins.items():
         other = next(first for first, same in pins.items() if same == name)
         if other != key:
@@ -89,7 +89,7 @@ def _require_reset(machine: Machine, reset: str | None) -> None:
             continue
         if reset is None:
             raise InputError(
-                f"no reset is named, and register {signal.name} changes: a stream starts again after aresetn"
+                f"no reset is named, but register {signal.name} changes: a stream must restart after aresetn"
             )
         if signal.reset != View(reset, 0, 1):
-            raise InputError(f"register {signal.name} is not reset by {reset}: a stream starts again after aresetn")
+            raise InputError(f"register {signal.name} is not reset by {reset}: a stream must restart after aresetn")

@@ -140,7 +140,7 @@ class Call:
         """Return an attribute that is a string."""
         found = self.attributes.get(name, default)
         if not isinstance(found, str):
-            raise Refusal(f"attribute {name} must be a text")
+            raise Refusal(f"attribute {name} must be a string")
         return found
 
     def number(self, name: str, default: float) -> Fraction:
@@ -154,7 +154,7 @@ class Call:
         """Return an attribute that is an axis, counted from 0. ``most``: the largest one; None: ``rank - 1``."""
         found = self.integer(name, default)
         if not -rank <= found <= (rank - 1 if most is None else most):
-            raise Refusal(f"attribute {name} is {found}, of a tensor with {rank} dimensions")
+            raise Refusal(f"attribute {name} is {found}, but the tensor has {rank} dimensions")
         return found + rank if found < 0 else found
 
     def require_size(self, shape: Sequence[int]) -> None:

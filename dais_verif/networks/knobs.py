@@ -81,7 +81,7 @@ def sampled(weights: Elements, knob: Knob, grid: int | None, notes: list[str]) -
     bits = finest + GRID if grid is None else grid
     found: Elements = _each(lambda one: Fraction(round(one * Fraction(2) ** bits)) / Fraction(2) ** bits, scaled)
     furthest = max(abs(a - b) for a, b in zip(found.ravel(), scaled.ravel(), strict=True))
-    why = "that was asked for" if grid is not None else f"{GRID} more than the weights have"
+    why = "as requested" if grid is not None else f"{GRID} more than the weights have"
     notes.append(
         f"knob {knob.number} multiplies weights by {factor}: they have {bits} fractional bits, {why}; the largest"
         f" error of one is {float(furthest):.3g}"

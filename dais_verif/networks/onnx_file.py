@@ -99,16 +99,14 @@ def read_graph(data: bytes) -> Graph:
     except DecodeError:
         raise NetworkError("it is not an ONNX model, or it is damaged: its protocol buffer cannot be decoded") from None
     if not model.HasField("graph") or not model.opset_import:
-        raise NetworkError(
-            "it is not an ONNX model, or it is damaged: there is no graph in it, or no version of operators"
-        )
+        raise NetworkError("it is not an ONNX model, or it is damaged: it has no graph or no version of operators")
     graph = model.graph
     if len(graph.sparse_initializer):
         raise NetworkError("sparse initializers are not supported; write them as dense ones")
     opsets = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
     constants = {_text(one.name): tensor_of(one, onnx) for one in graph.initializer}
     if len(constants) != len(graph.initializer):
-        raise NetworkError("two initializers have one name")
+        raise NetworkError("two initializers have the same name")
     inputs = tuple(_input(one, onnx) for one in graph.input if _text(one.name) not in constants)
     nodes = tuple(_node(number, one, onnx) for number, one in enumerate(graph.node))
     _require_order(inputs, constants, nodes)
@@ -126,7 +124,9 @@ def tensor_of(tensor: Any, onnx: Any) -> NDArray[Any]:
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise NetworkError(f"tensor {name} lies in another file; save the model with its data in one file")
     if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MOST_ELEMENTS:
-        raise NetworkError(f"tensor {name} has shape {_shape(tensor.dims)}; the most is {MOST_ELEMENTS} elements")
+        raise NetworkError(
+            f"tensor {name} has shape {_shape(tensor.dims)}; at most {MOST_ELEMENTS} elements are supported"
+        )
     try:
         array = np.asarray(onnx.numpy_helper.to_array(tensor))
     except Exception as error:  # the package raises exceptions of many types for damaged tensors
@@ -182,19 +182,19 @@ def _require_order(
     known = {""} | set(constants)
     for one in inputs:
         if one.name in known:
-            raise NetworkError(f"input {shortened(one.name)} is there twice")
+            raise NetworkError(f"input {shortened(one.name)} is defined twice")
         known.add(one.name)
     later = {name for node in nodes for name in node.outputs}
     for node in nodes:
         for name in node.inputs:
             if name not in known:
                 why = (
-                    "which it or a later node writes: nodes are in a cycle, or not sorted"
+                    "which it or a later node writes: the nodes form a cycle, or are not sorted"
                     if name in later
-                    else ("which nothing writes")
+                    else ("which no node writes")
                 )
                 raise NetworkError(f"{shortened(node.name)} reads {shortened(name)}, {why}")
         for name in node.outputs:
             if name and name in known:
-                raise NetworkError(f"{shortened(node.name)} writes {shortened(name)}, which is written before")
+                raise NetworkError(f"{shortened(node.name)} writes {shortened(name)}, which an earlier node writes")
             known.add(name)

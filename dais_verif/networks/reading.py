@@ -81,7 +81,7 @@ class _Reading:
         self._problems: list[Problem] = []
         strange = set(types) - {one.name for one in graph.inputs}
         if strange:
-            raise InputError(f"the network has no input {shortened(min(strange))}, whose type is given")
+            raise InputError(f"a type is given for {shortened(min(strange))}, which is not an input of the network")
 
     def network(self, origin: Origin) -> Network:
         """Lower all nodes. Raises ``NetworkError`` if a node cannot be lowered, or an output is missing."""
@@ -112,7 +112,7 @@ class _Reading:
             except Refusal as reason:
                 raise NetworkError(f"output {shortened(name)}: {reason}") from None
             if not known:
-                raise NetworkError(f"nothing writes the output {shortened(name)}")
+                raise NetworkError(f"no node writes the output {shortened(name)}")
         if not self._graph.outputs:
             raise NetworkError("the network has no output")
         names = tuple(one.name for one in self._graph.inputs)
@@ -139,7 +139,7 @@ class _Reading:
         elements = data.elements.ravel().tolist()
         kind = None if any(isinstance(one, Real) for one in elements) else type_of(elements)
         if kind is not None and max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
-            raise Refusal(f"its result has numbers of {kind.width} bits; the most is {LIMIT}")
+            raise Refusal(f"its result has numbers of {kind.width} bits; at most {LIMIT} are supported")
         self._known[name] = data
         self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
 
@@ -226,7 +226,8 @@ class _Reading:
         kind_or_none = types.pop() if len(types) == 1 else None
         if kind_or_none is None:
             raise Refusal(
-                "its real numbers have no type: let one QuantizeLinear or Quant with one scale be all that reads it, "
+                "its real numbers have no type: let a single QuantizeLinear or Quant with one scale be its only "
+                "reader, "
                 "or give its type (k, i, f) with inputs="
             )
         return kind_or_none
@@ -251,7 +252,7 @@ def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
     sizes = [size for size in shape if size is not None]
     if len(sizes) > 16 or len(sizes) != len(shape) or any(size < 1 for size in sizes):
         raise Refusal(
-            "its shape must have at most 16 sizes, all above 0; only the first may be left open, and then is 1"
+            "its shape must have at most 16 sizes, all above 0; only the first may be left open, and is then 1"
         )
     if math.prod(sizes) > MOST_ELEMENTS:
         raise Refusal(f"it has more than {MOST_ELEMENTS} elements")

@@ -53,7 +53,7 @@ class Real:
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
         """Return the larger of both. Raises ``Refusal`` if they are not of the same kind."""
-        raise Refusal(f"{self}, and something else, cannot be compared; quantise them first")
+        raise Refusal(f"{self} cannot be compared with another value; quantise them first")
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,9 @@ def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: in
         return Fraction(entry(argument if isinstance(argument, Fraction) else Fraction(0))) * Fraction(2) ** -f
     kind = argument.type
     if kind.width > MOST_INDEX:
-        raise Refusal(f"a table would be indexed by {kind.width} bits, {MOST_INDEX} are the most: quantise before it")
+        raise Refusal(
+            f"a table would be indexed by {kind.width} bits, but at most {MOST_INDEX} are supported: quantise before it"
+        )
     known = call.ops.tables
     if (kind, *key) not in known:
         call.budget.take(1 << kind.width)

@@ -84,8 +84,8 @@ def _refuse_element(bad: Mask, what: str, field: str, values: Ints, rule: str, r
 
 
 _LAYOUT = "the file is damaged or has another layout (see {layout})"
-_WRITER = "the writer of the program must be mended"
-_SSA = "ops read only what stands before them, so the file is damaged or has another layout (see {layout})"
+_WRITER = "fix the tool that wrote the program"
+_SSA = "ops can read only earlier ops, so the file is damaged or has another layout (see {layout})"
 _EARLIER = "must name an earlier op, 0 to {index} - 1"
 #: Sources of programs that may hold ALIR's own ops.
 _ALIR_LAYOUTS = ("alir", "memory")

@@ -40,7 +40,7 @@ def read_json(data: bytes, layout: str | None = None) -> Program:
     try:
         tree = json.loads(unpacked(data) if is_gzip(data) else data)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"JSON: {error}; the file is damaged or no program") from None
+        raise ProgramError(f"JSON: {error}; the file is damaged or not a program") from None
     if (layout or _dialect(tree)) == "alir":
         program = alir_json.program_of(tree, Origin("alir", file_sha256=sha256))
     else:
@@ -55,7 +55,7 @@ def _dialect(tree: Any) -> str:
         if alir_json.has_alir_records(tree):
             raise ProgramError.of(
                 "JSON: a bare list, as da4ml writes DAIS, whose ops are records of ALIR (spec 3 or 4), where opcode "
-                "-2 means another thing; {layout} alir reads it as ALIR, {layout} json as DAIS"
+                "-2 has another meaning; {layout} alir reads it as ALIR, {layout} json as DAIS"
             )
         return "json"
     if isinstance(tree, dict) and tree.get("meta") == "DAISModel" and "spec_version" not in tree:

@@ -77,7 +77,7 @@ def _parts(program: Program, record: Any) -> list[Any]:
 
 def _da4ml_record(op: Op, interval: list[int | float]) -> list[Any]:
     if OPCODES[op.code].alir:
-        raise InputError(f"{op} is of ALIR, which da4ml's JSON cannot say; convert the program to DAIS first")
+        raise InputError(f"{op} is an ALIR op, which da4ml's JSON cannot hold; convert the program to DAIS first")
     data = low_int32(op.data) if op.code == Code.LOOKUP else op.data
     return [op.id0, op.id1, op.code, data, interval]
 
@@ -116,7 +116,7 @@ def _record(op: Op) -> tuple[list[int], AlirCode, list[int]]:
         case Code.SUM:
             return _sum(op)
         case _:
-            raise InputError(f"{op} is of DAIS, which ALIR cannot say; convert the program to ALIR first")
+            raise InputError(f"{op} is a DAIS op that ALIR does not have; convert the program to ALIR first")
 
 
 def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:

@@ -70,7 +70,8 @@ def read_binary(data: bytes, layout: str | None = None) -> Program:
 def _words(data: bytes) -> Words:
     if len(data) % 4:
         raise ProgramError(
-            f"the file has {len(data)} bytes, must be a multiple of 4 (int32 words); it is truncated or no DAIS binary"
+            f"the file has {len(data)} bytes, must be a multiple of 4 (int32 words); "
+            "it is truncated or not a DAIS binary"
         )
     return np.frombuffer(data, dtype="<i4").astype(np.int32, copy=False)
 
@@ -106,7 +107,7 @@ def _no_layout(words: Words) -> str:
             header(words)
         except ProgramError as error:
             reasons.append(str(error))
-    return "no layout fits the file. " + ". ".join(reasons) + "; it is truncated, damaged or no DAIS binary"
+    return "no layout fits the file. " + ". ".join(reasons) + "; it is truncated, damaged or not a DAIS binary"
 
 
 def _choose_word_order(words: Words) -> Program:
@@ -132,8 +133,8 @@ def _choose_word_order(words: Words) -> Program:
     if len(passing) == 1:
         return passing[0]
     warnings.warn(
-        "layout assumed: the file is valid as headerless and as published and they differ; "
-        "read as headerless, --layout settles it",
+        "layout assumed: the file is valid as headerless and as published, as different programs; "
+        "read as headerless; to choose, give --layout",
         AssumedLayoutWarning,
         stacklevel=4,
     )
@@ -219,7 +220,9 @@ def _refuse_alir(program: Program, layout: str) -> None:
     only_alir = np.isin(program.columns.code, [code for code, row in OPCODES.items() if row.alir])
     if only_alir.any():
         op = program.ops[int(np.argmax(only_alir))]
-        raise InputError(f"{op} is of ALIR, which the {layout} layout cannot say; convert the program to DAIS first")
+        raise InputError(
+            f"{op} is an ALIR op, which the {layout} layout cannot hold; convert the program to DAIS first"
+        )
 
 
 def write_binary(program: Program, layout: str) -> bytes:

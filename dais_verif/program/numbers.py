@@ -157,14 +157,14 @@ def _as_array(x: Any) -> NDArray[Any]:
     """Return ``x`` as an array, without loss: integers beyond 64 bits stay Python integers."""
     if isinstance(x, np.ma.MaskedArray):
         if np.ma.is_masked(x):
-            raise InputError("input vectors hold masked values, which are none; fill them, or leave their rows out")
+            raise InputError("input vectors contain masked values; fill them, or leave out their rows")
         x = x.data
     if isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and x.dtype.itemsize <= 8:
         return x
     try:
         array = np.array(x, dtype=object)
     except ValueError:
-        raise InputError("input vectors have different lengths; each must have one value an input") from None
+        raise InputError("input vectors have different lengths; each must have one value per input") from None
     if array.size and all(type(v) is float for v in array.flat):
         return array.astype(np.float64)
     return array
@@ -197,7 +197,7 @@ def require_finite(x: NDArray[np.float64]) -> None:
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
-        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity stand for no number")
+        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity are not allowed")
 
 
 def _column_of_numbers(values: list[Any], j: int) -> Column:

@@ -119,9 +119,9 @@ class ProvedSetting:
     name: str
     cycles: int
     frame: Verdict = Verdict.NOT_RUN
-    frame_message: str = "not looked at"
+    frame_message: str = "not checked"
     network: Verdict = Verdict.NOT_RUN
-    network_message: str = "not looked at"
+    network_message: str = "not checked"
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

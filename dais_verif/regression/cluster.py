@@ -155,7 +155,7 @@ def _queue(kind: str) -> Any:
     except (OSError, ValueError, TypeError) as error:
         problem = " ".join(str(error).split())
         raise ToolError.of(
-            "{cluster} {kind}: {problem}; say in ~/.config/dask/jobqueue.yaml what a job of the queue is to be",
+            "{cluster} {kind}: {problem}; configure the jobs of the queue in ~/.config/dask/jobqueue.yaml",
             kind=kind,
             problem=problem,
         ) from None

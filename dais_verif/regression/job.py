@@ -173,7 +173,7 @@ def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | 
     if ending.ended == "busy":
         return Failed(Verdict.TOOL_FAILURE, f"another run works in {str(folder)!r}")
     if ending.ended == "lost" or ending.code is None:
-        return Failed(Verdict.TOOL_FAILURE, "the process that watched the job was killed, and the job with it")
+        return Failed(Verdict.TOOL_FAILURE, "the process that supervised the job was killed, together with the job")
     if ending.code < 0:
         with contextlib.suppress(ValueError):
             return Failed(Verdict.TOOL_FAILURE, f"the job was killed by {signal.Signals(-ending.code).name}")
@@ -185,9 +185,7 @@ def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | 
                     return Failed(Verdict.NOT_RUN, "nothing was compared")
                 if isinstance(record, Failed) or record.state == "complete":
                     return record
-    return Failed(
-        Verdict.TOOL_FAILURE, f"the job ended with code {ending.code} and no record that says so: {_excerpt(folder)}"
-    )
+    return Failed(Verdict.TOOL_FAILURE, f"the job ended with code {ending.code} and left no record: {_excerpt(folder)}")
 
 
 def _excerpt(folder: Path) -> str:

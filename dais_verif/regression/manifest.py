@@ -145,7 +145,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
             empty += none
         choices = _choices(said).over(_choices(manifest))
         parts += [Part(program, _variant(key, said, path.parent, program, name), choices) for program in programs]
-    return parts, [f"{name}: {pattern!r} fits no program" for pattern in empty]
+    return parts, [f"{name}: {pattern!r} matches no program" for pattern in empty]
 
 
 def stages_variant(stages: int) -> Variant:

@@ -98,7 +98,7 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
                 if replace(first, job=replace(first.job, program=job.program)) != planned:
                     both = f"{' '.join(first.job.arguments)}, and {' '.join(job.arguments)}"
                     raise InputError(
-                        f"variant {variant.name!r} of {str(program)!r} means two things: {both}; rename one of them"
+                        f"variant {variant.name!r} of {str(program)!r} is defined twice: {both}; rename one of them"
                     )
     return list(plan.values())
 
@@ -173,7 +173,7 @@ def _text(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name!r} is not UTF-8, so that no record can name it; rename the file or folder") from None
+        raise InputError(f"{name!r} is not UTF-8, so a record cannot contain it; rename the file or folder") from None
     return name
 
 

@@ -231,7 +231,7 @@ class _Run:
         parts += [f"{flaky} flaky"] if flaky else []
         sentences = [", ".join(parts) if self._plan else "no job was planned: nothing was compared"]
         if verdict is Verdict.INTERRUPTED:
-            sentences.append("--resume carries on")
+            sentences.append("use --resume to continue")
         return "; ".join([*sentences, *self._settings.warnings])
 
     def _fingerprint(self, planned: Planned) -> str:

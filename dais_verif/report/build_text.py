@@ -20,8 +20,8 @@ _KINDS = {
 def print_build(record: BuildRecord, out: Console) -> None:
     """Print ``record`` as text for users."""
     timing = record.timing
-    around = "bare" if record.wrap == "none" else f"behind bytes of a link ({record.wrap})"
-    chosen = "chosen here" if record.pins_chosen else "as given"
+    around = "bare" if record.wrap == "none" else f"behind a byte link ({record.wrap})"
+    chosen = "chosen automatically" if record.pins_chosen else "as given"
     used = [f"{used} of {most} {_KINDS[name]}" for name, (used, most) in record.used.items() if used and name in _KINDS]
     lines = {
         "program": program_line(record.program),

@@ -109,7 +109,7 @@ def _next_step(record: SimulationRecord) -> str:
 
 def _print_board(board: BoardInfo, out: Console) -> None:
     core = f"core of latency {board.latency}" if board.latency else "combinational core"
-    runs = f"program, {core}" if board.cycles is None else f"machine, {counted(board.cycles, 'cycle')} a vector"
+    runs = f"program, {core}" if board.cycles is None else f"machine, {counted(board.cycles, 'cycle')} per vector"
     out.print(f"board      {board.target}, runs this {runs}, buffer of {counted(board.buffer, 'byte')}", markup=False)
     link = [counted(board.batches, "batch", "batches")]
     for number, what in (

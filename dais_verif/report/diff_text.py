@@ -63,7 +63,7 @@ def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console
     assert output is not None
     begin = "in some state" if frame.frame is None else "from power-up"
     out.print(f"\ndifference {_at(output)}, {begin}: {difference.a.real}, must be {difference.b.real}", markup=False)
-    out.print("sequence   all inputs are 0 that are neither held nor in this list", markup=False)
+    out.print("sequence   inputs that are neither held nor in this list are 0", markup=False)
     for value in values[:_MOST_VALUES]:
         out.print(f"           {_at(value)} = {value.value}", markup=False)
     if len(values) > _MOST_VALUES:
@@ -71,7 +71,7 @@ def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console
 
 
 def _at(value: FrameValue) -> str:
-    return f"{value.signal} at the begin" if value.cycle is None else f"{value.signal} in cycle {value.cycle}"
+    return f"{value.signal} at the start" if value.cycle is None else f"{value.signal} in cycle {value.cycle}"
 
 
 def _print_difference(difference: OutputDifference, out: Console) -> None:

@@ -12,7 +12,7 @@ __all__ = ["print_fuzzing"]
 
 def print_fuzzing(record: FuzzRecord, out: Console) -> None:
     """Print the number of judged cases, a paragraph for each case that disagrees, and the verdict."""
-    rate = f", {record.cases / record.seconds * 60:.0f} a minute" if record.shapes and record.seconds else ""
+    rate = f", {record.cases / record.seconds * 60:.0f} per minute" if record.shapes and record.seconds else ""
     until = f" from {record.first} on" if record.first else ""
     out.print(f"cases      {record.cases}{until}, seed {record.seed}, in {record.seconds:.1f} s{rate}", markup=False)
     for title, counts in (("pairs", record.pairs), ("undecided", record.undecided), ("shapes", record.shapes)):

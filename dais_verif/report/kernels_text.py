@@ -51,7 +51,7 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
         names = f": {', '.join(kernel.input_names)}" if kernel.input_names else ""
         rows += [("inputs", f"{kernel.inputs}{names}{optional}"), ("outputs", str(kernel.outputs))]
     else:
-        rows.append(("takes", "what its library says when it is asked"))
+        rows.append(("takes", "inputs that its library checks on request"))
     for at, (name, letter) in enumerate((kernel.structure or {}).items()):
         words = "".join(f", {value} {word}" for word, value in (kernel.words or {}).get(name, {}).items())
         default = f"{(kernel.defaults or {}).get(name, 0):g}"
@@ -91,7 +91,7 @@ def _costs(build: KernelBuild) -> list[tuple[str, str]]:
     if build.form == "memory":
         who = "member" if facts["parallel"] == 1 else f"group of {facts['parallel']} members"
         members = counted(build.members, "member")
-        time = f"{counted(facts['cycles'], 'cycle')} a {who}, {facts['latency']} from start to done for {members}"
+        time = f"{counted(facts['cycles'], 'cycle')} per {who}, {facts['latency']} from start to done for {members}"
         return [("time", time), ("memory", f"{counted(facts['words'], 'word')}, {counted(facts['bits'], 'bit')}")]
     first = f"first output {counted(facts['latency'], 'cycle')} after the first beat"
     last = f"the last one {facts['flush']} after the last beat"

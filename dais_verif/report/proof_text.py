@@ -85,8 +85,8 @@ def _print_link(link: ProvedLink, out: Console) -> None:
     out.print(f"bitstream  {facts.file}, pins {facts.pins}, sha256 {facts.sha256}", markup=False)
     out.print(
         f"link       {link.link}: {link.registers} bits of registers in RTL, {link.logic_registers} in the bitstream,"
-        f" {link.classes} classes of such as hold the same; {link.columns} columns of block RAMs; {link.claims} claims"
-        f" proved{', of registers that hints propose' if link.hinted else ''}, {link.seconds:.1f} s",
+        f" {link.classes} classes of equal registers; {link.columns} columns of block RAMs; {link.claims} claims"
+        f" proved{', with registers proposed by hints' if link.hinted else ''}, {link.seconds:.1f} s",
         markup=False,
     )
     if link.board is not None:

@@ -57,7 +57,7 @@ def seconds_left(jobs: int, results: Sequence[JobResult], known: Sequence[float]
 
 def job_word(result: JobResult) -> str:
     """Return the outcome of a job: verdict, remarks, seconds."""
-    word = f"{result.verdict.value}{' (flaky)' if result.flaky else ''}{' (taken over)' if result.resumed else ''}"
+    word = f"{result.verdict.value}{' (flaky)' if result.flaky else ''}{' (resumed)' if result.resumed else ''}"
     return word if result.resumed else f"{word} {result.seconds:.1f} s"
 
 

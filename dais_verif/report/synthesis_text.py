@@ -50,5 +50,5 @@ def placed_lines(placed: PlaceAndRoute | None) -> list[str]:
     used = ", ".join(f"{used} of {available} {name}" for name, (used, available) in (placed.used or {}).items())
     return [
         f"Fmax       {placed.fmax:.1f} MHz, estimated on {placed.device}, register to register",
-        f"used       {used} (the registers around it included)",
+        f"used       {used} (including the registers around it)",
     ]

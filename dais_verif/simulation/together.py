@@ -209,7 +209,7 @@ def raise_if_unusable(made: Future[None]) -> None:
     try:
         made.result()
     except ViolationError as error:
-        message = f"{error}; --unchecked carries on with the quantised value"
+        message = f"{error}; --unchecked continues with the quantised value"
         raise EarlyVerdict(Verdict.PROGRAM_INVALID, message) from None
     except AssertionError as error:  # the engine stopped on a case that the oracle does not confirm
         message = f"{error}; this is a bug of dais-verif, please report it"

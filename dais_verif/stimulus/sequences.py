@@ -41,7 +41,7 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
     for name, array in found.items():
         if array.ndim not in (2, 3) or (array.ndim == 3) != several or array.shape[-1] != elements[name]:
             raise InputError(
-                f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or of all signals"
+                f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or for all signals"
                 f" (sequences, cycles, {elements[name]})"
             )
     return {name: array if several else array[None] for name, array in found.items()}, several

@@ -83,9 +83,11 @@ CASES = {
     "rtl missing": sim("--rtl", "absent.v", says=("'absent.v'", "does not exist", "module model")),
     "rtl a folder": sim("--rtl", ".", says=("'.' is a folder", "da4ml or alkaid")),
     "rtl without --rtl": sim("m.v", says=("unexpected extra argument (m.v)", "--rtl")),
-    "sim output below a file": sim("-o", "p.bin/out", says=("cannot make the folder 'p.bin/out'", "Not a directory")),
-    "sim output is a file": sim("-o", "p.bin", says=("cannot make the folder 'p.bin'", "File exists")),
-    "sim output in /proc": sim("-o", "/proc/out", says=("cannot make the folder '/proc/out'", "another place with -o")),
+    "sim output below a file": sim("-o", "p.bin/out", says=("cannot create the folder 'p.bin/out'", "Not a directory")),
+    "sim output is a file": sim("-o", "p.bin", says=("cannot create the folder 'p.bin'", "File exists")),
+    "sim output in /proc": sim(
+        "-o", "/proc/out", says=("cannot create the folder '/proc/out'", "another place with -o")
+    ),
     "sim output in use": Case(
         ("sim", "p.bin", "-o", "out"), ("'out' is in use by another run", "-o"), {"p.bin": GOOD}, setup=_held
     ),

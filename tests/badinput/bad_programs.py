@@ -63,7 +63,7 @@ FILES = {
     "one word too many": refused(GOOD + bytes(4), "no layout fits", "36 words found, 35 expected"),
     "one word too few": refused(GOOD[:-4], "no layout fits", "34 words found, 35 expected"),
     "half of it": refused(GOOD[: len(GOOD) // 8 * 4], "no layout fits", "truncated"),
-    "a text file": refused(b"this is not a program at all", "no layout fits", "no DAIS binary"),
+    "a text file": refused(b"this is not a program at all", "no layout fits", "not a DAIS binary"),
     "an ELF file": refused(b"\x7fELF\2\1\1\0" + bytes(56), "no layout fits"),
     "headerless, a word short": refused(write_binary(SUM, "headerless")[:-4], "31 words found, 32 expected"),
     "published, a word long": refused(

@@ -181,6 +181,6 @@ def test_an_ambiguous_layout_is_one_warning_and_an_answer(
     tree = json.loads(out)
     assert (tree["program"]["layout"], tree["program"]["layout_assumed"]) == ("headerless", True)
     assert err == f"warning: {tree['warnings'][0]}\n"
-    assert err.startswith("warning: layout assumed: ") and "--layout settles it" in err
+    assert err.startswith("warning: layout assumed: ") and "to choose, give --layout" in err
     assert _run(["check", "p.bin", "--layout", "published"]) == 0
     assert capfd.readouterr().err == ""

@@ -33,7 +33,7 @@ def test_all_that_is_not_supported_is_named_at_once() -> None:
         parse(b.bytes(y))
     assert [problem.op for problem in caught.value.problems] == ["Erf", "AveragePool", "Sin", "QuantizeLinear"]
     assert "\n" not in str(caught.value) and str(caught.value).startswith("4 nodes are not supported: 'Erf_2'")
-    for words in ("nothing but padding", "is not a power of two", "'Sin_4' (Sin): the operator is not supported"):
+    for words in ("covers only padding", "is not a power of two", "'Sin_4' (Sin): the operator is not supported"):
         assert words in str(caught.value)
 
 
@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[Callable[[Build, str], str], str]] = {
     "large stride": (one("MaxPool", kernel_shape=[1, 1], strides=[2**62, 1]), "larger than any tensor"),
     "large pads": (one("MaxPool", kernel_shape=[1, 1], pads=[2**62, 0, 0, 0]), "pads are larger"),
     "large kernel": (one("MaxPool", kernel_shape=[2**62, 2**62], auto_pad="SAME_UPPER"), "elements"),
-    "only padding": (one("MaxPool", kernel_shape=[1, 1], pads=[1, 0, 0, 0]), "nothing but padding"),
+    "only padding": (one("MaxPool", kernel_shape=[1, 1], pads=[1, 0, 0, 0]), "covers only padding"),
     "ceil": (one("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), "ceil_mode"),
     "attribute": (one("Flatten", axis="one"), "attribute axis must be an integer"),
     "axis": (one("Flatten", axis=9), "axis is 9"),
@@ -94,7 +94,7 @@ def test_squares_of_squares_end_at_the_limit_of_programs() -> None:
     x = b.quantise(b.input("x", [1]), 0)
     for _ in range(12):
         x = b.node("Mul", x, x)
-    with pytest.raises(NetworkError, match="the most is 4096"):
+    with pytest.raises(NetworkError, match="at most 4096"):
         parse(b.bytes(x))
 
 
@@ -143,14 +143,17 @@ def changed(change: Callable[[onnx.ModelProto], object]) -> bytes:
 
 
 DAMAGED: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
-    "cycle": (lambda m: m.graph.node[0].input.__setitem__(0, m.graph.node[2].output[0]), "in a cycle"),
-    "twice": (lambda m: m.graph.node[2].output.__setitem__(0, m.graph.node[0].output[0]), "written before"),
-    "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "which nothing writes"),
-    "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "nothing writes the output 'none'"),
+    "cycle": (lambda m: m.graph.node[0].input.__setitem__(0, m.graph.node[2].output[0]), "form a cycle"),
+    "twicetwicetwice": (
+        lambda m: m.graph.node[2].output.__setitem__(0, m.graph.node[0].output[0]),
+        "which an earlier node writes",
+    ),
+    "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "which no node writes"),
+    "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "no node writes the output 'none'"),
     "no output": (lambda m: m.graph.ClearField("output"), "no output"),
     "no graph": (lambda m: m.ClearField("graph"), "not an ONNX model"),
     "other file": (lambda m: setattr(m.graph.initializer[0], "data_location", 1), "lies in another file"),
-    "huge constant": (lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]), "the most is"),
+    "huge constant": (lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]), "at most"),
     "short constant": (lambda m: m.graph.initializer[0].dims.extend([5]), "is damaged"),
     "line in a name": (lambda m: m.graph.node[2].input.__setitem__(0, "a\n::error::b"), r"'a\\n::error::b'"),
 }

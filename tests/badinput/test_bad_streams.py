@@ -30,9 +30,9 @@ def refused(machine: Machine | Path, folder: Path, stream: Path | None, **option
         ),
         ({"valid_in": None}, "valid_in is missing, the signal of the machine that says that its inputs carry data"),
         ({"valid_out": None}, "valid_out is missing"),
-        ({"reset": None}, "no reset is named, and register line changes"),
-        ({"valid_in": "x"}, "valid_in is 'x', must be an input of one unsigned bit: v, en, rst"),
-        ({"valid_out": "v"}, "valid_out is 'v', must be an output of one unsigned bit: w"),
+        ({"reset": None}, "no reset is named, but register line changes"),
+        ({"valid_in": "x"}, "valid_in is 'x', must be an input of one unsigned bit (v, en, rst)"),
+        ({"valid_out": "v"}, "valid_out is 'v', must be an output of one unsigned bit (w"),
         ({"enable": "nope"}, "enable is 'nope', must be an input of one unsigned bit"),
         ({"enable": "v"}, "valid_in and enable are both 'v': each pin is a signal of its own"),
         ({"enable": "rst", "reset": "en"}, "register line is not reset by en"),
@@ -62,14 +62,14 @@ def test_an_enable_that_does_not_hold_everything(tmp_path: Path) -> None:
 
 def test_a_reset_that_leaves_something(tmp_path: Path) -> None:
     said = refused(moving_sum(all_reset=False), tmp_path, write_stream(tmp_path))
-    assert "register line is not reset by rst: a stream starts again after aresetn" in said
+    assert "register line is not reset by rst: a stream must restart after aresetn" in said
 
 
 def test_a_machine_without_such_bits(tmp_path: Path) -> None:
     assert "needs stream, a TOML file that names its valid_in, valid_out, enable and reset" in refused(
         COUNTER, tmp_path, None
     )
-    assert "must be an output of one unsigned bit: the machine has none" in refused(
+    assert "must be an output of one unsigned bit (the machine has none)" in refused(
         COUNTER, tmp_path, write_stream(tmp_path)
     )
 
@@ -78,18 +78,21 @@ def test_options_that_only_programs_have(tmp_path: Path) -> None:
     stream = write_stream(tmp_path)
     assert "axil is for programs" in refused(moving_sum(), tmp_path, stream, axil=True)
     assert "user_bits is for programs" in refused(moving_sum(), tmp_path, stream, user_bits=4)
-    assert "and this is a program" in refused(PROGRAM, tmp_path, stream)
+    assert "but this is a program" in refused(PROGRAM, tmp_path, stream)
     with pytest.raises(dais_verif.InputError, match="stream is for wrapped modules: add wrap axis"):
         dais_verif.emit(moving_sum(), stream=stream)
     for more, said in (
         ({"wrap": "uart", "stream": stream}, "stream is for wrap axis: on a board every output"),
         ({"wrap": "uart", "axil": True}, "axil is for AXI4-Stream, not for wrap uart"),
-        ({"wrap": "axis", "stream": stream, "cycles": 8}, "cycles is for wrap uart, spi or fifo: a stream has no end"),
+        (
+            {"wrap": "axis", "stream": stream, "cycles": 8},
+            "cycles is for wrap uart, spi or fifo: a stream has no fixed length",
+        ),
         ({"wrap": "fifo", "cycles": 0}, "cycles must be 1 to 4096, not 0"),
     ):
         with pytest.raises(dais_verif.DaisError, match=said):
             dais_verif.emit(moving_sum(), output=tmp_path / "out", **more)
-    with pytest.raises(dais_verif.InputError, match="cycles are for machines"):
+    with pytest.raises(dais_verif.InputError, match="cycles is for machines"):
         dais_verif.emit(PROGRAM, wrap="uart", cycles=8, output=tmp_path / "out")
 
 

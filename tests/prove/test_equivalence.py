@@ -240,7 +240,7 @@ class TestVerb:
             ran = command("diff", *self.files(tmp_path, first, second), "--prove", "--json")
             facts = json.loads(ran.stdout)
             assert (ran.returncode, facts["verdict"], facts["proof"]) == (6, "NOT_RUN", None)
-            assert facts["message"] == "nothing was compared: no output has a bit"
+            assert facts["message"] == "nothing was compared: no output has any bits"
 
     def test_undecided_is_unknown(self, tmp_path: Path) -> None:
         ran = command("diff", *self.files(tmp_path, *factors()), "--prove", "--timeout", 0.2, "--json")

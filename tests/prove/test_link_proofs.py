@@ -95,9 +95,9 @@ def test_a_machine_behind_a_link_is_simulated(tmp_path: Path) -> None:
     """A machine behind a link is refused, with the command that simulates it, with or without the name of its clock."""
     bits = {"bitstream": FIFO.write(tmp_path), "pins": FIFO.pins}
     for clock in (None, "aclk"):
-        with pytest.raises(InputError, match=r"those of a board behind fifo: .* `hil --target 'sim://bitstream"):
+        with pytest.raises(InputError, match=r"belong to a board behind fifo: .* `hil --target 'sim://bitstream"):
             dais_verif.prove(MACHINE.program, clock=clock, **bits)
-    with pytest.raises(InputError, match="those of a board behind fifo"):
+    with pytest.raises(InputError, match="belong to a board behind fifo"):
         dais_verif.simulate(FIFO.program, **bits)
 
 

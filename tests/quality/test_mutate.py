@@ -294,7 +294,7 @@ def test_ports_that_are_arrays_are_proved_and_not_simulated(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("asked", "rule"),
-    [({"judges": ("luck",)}, "must be of"), ({"simulator": "ghdl"}, "must be one of"), ({"count": 0}, "must be 1")],
+    [({"judges": ("luck",)}, "must be among"), ({"simulator": "ghdl"}, "must be one of"), ({"count": 0}, "must be 1")],
     ids=["judge", "simulator", "count"],
 )
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: dict[str, object], rule: str) -> None:

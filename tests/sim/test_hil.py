@@ -360,7 +360,9 @@ class TestBrokenOffRuns:
                 _, stderr = process.communicate(timeout=20)
             assert process.returncode == 130
             assert "Traceback" not in stderr
-            done = int(re.search(r"(\d+) vectors are compared; the same command with --resume", stderr)[1])
+            done = int(
+                re.search(r"(\d+) vectors were compared; to continue, run the same command with --resume", stderr)[1]
+            )
             serial.Serial(target.removeprefix("serial://"), exclusive=True).close()
             kept = json.loads((tmp_path / "out" / "progress.json").read_text())
             assert 0 < done <= kept["rows"] == kept["answer"]["rows"]

@@ -122,7 +122,7 @@ def test_a_command_that_fails_is_told_and_the_verdict_stays(built: Path, tmp_pat
         ({"load": "iceprog {bitstream}"}, "load loads bitstreams with taps: name the build on the board with blame"),
         ({"blame": "nowhere", "target": "sim://uart"}, "blame is for boards that run a bitstream"),
         ({"blame": "nowhere", "target": "tcp://localhost:1"}, "load is the command that loads a bitstream"),
-        ({"blame": "nowhere", "target": "tcp://localhost:1", "load": "true"}, "must say where its file goes"),
+        ({"blame": "nowhere", "target": "tcp://localhost:1", "load": "true"}, "the placeholder for its file"),
         ({"blame": "nowhere", "target": "tcp://localhost:1", "load": "true {bitstream}"}, "cannot read 'nowhere"),
         ({"program": EXAMPLES / "serial_dot.mach", "blame": "nowhere"}, "blame is for programs"),
     ],

@@ -333,8 +333,8 @@ def test_text_for_people(capfd: pytest.CaptureFixture[str]) -> None:
     with python_board(*stepping(FIFO)) as board, on_tcp(board) as target:
         assert main._run(["hil", str(FIFO_FILE), "--target", target, "--vectors", "100"]) == 0
     text = capfd.readouterr().out
-    assert f"board      {target}, runs this machine, 32 cycles a vector, buffer of 4096 bytes" in text
-    assert "not reset  mem: what outputs make of them before a sequence has written them is not compared" in text
+    assert f"board      {target}, runs this machine, 32 cycles per vector, buffer of 4096 bytes" in text
+    assert "not reset  mem: outputs that depend on them are not compared until the sequence has written them" in text
     assert "stimulus   100 cycles, seed 0" in text
 
 

@@ -310,7 +310,7 @@ def test_rtl_with_other_ports_is_refused(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"design": DesignRequest(pins=Pins(clock="c"))}, "clock c applies only to RTL given with"),
-        ({"design": DesignRequest(pins=Pins(reset="r"))}, "reset is for programs, and this is a machine"),
+        ({"design": DesignRequest(pins=Pins(reset="r"))}, "reset is for programs, but this is a machine"),
         ({"exhaustive": True}, "exhaustive is for programs"),
         ({"out_of_range": True}, "out_of_range is for programs"),
         ({"layout": "alir"}, "layout is for programs"),

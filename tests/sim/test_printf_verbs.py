@@ -82,7 +82,10 @@ def test_rtl_that_prints_something_else(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("sim", "hidden", "--printf", "--sim", "icarus"), "does not show what members print; build it again with --"),
+        (
+            ("sim", "hidden", "--printf", "--sim", "icarus"),
+            "has no outputs for what members print; build it again with --",
+        ),
         (("sim", "silent", "--printf"), "relu: no member prints"),
         (("run", "silent", "--inputs", "x.npy", "--printf"), "relu: no member prints"),
         (("kernel", "build", "relu", "--params", "silent.toml", "--printf", "-o", "new"), "relu: no member prints"),

@@ -72,7 +72,7 @@ def test_tells_what_was_decided(tmp_path: Path) -> None:
         decision["what"]: (decision["chosen"], decision["why"])
         for decision in run_sim(EVERY, tmp_path, "--unchecked", "--vectors", 5).record["decisions"]
     }
-    assert chosen == {"layout": ("v1", "detected"), "overflow": ("carried on past", "--unchecked")}
+    assert chosen == {"layout": ("v1", "detected"), "overflow": ("continued past", "--unchecked")}
 
 
 @pytest.mark.parametrize(

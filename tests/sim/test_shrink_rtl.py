@@ -181,7 +181,7 @@ def test_what_cannot_be_made_small(tmp_path: Path) -> None:
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=tmp_path / "model.vhd")
     with pytest.raises(InputError, match="does not exist"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=tmp_path / "none.v")
-    with pytest.raises(RequestError, match="give it with"):
+    with pytest.raises(RequestError, match="give the RTL with"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", clock="clk")
-    with pytest.raises(RequestError, match=r"must say where its file goes: \{rtl\}"):
+    with pytest.raises(RequestError, match=r"must contain \{rtl\}, the placeholder"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=faulty(tmp_path), command="true {program}")

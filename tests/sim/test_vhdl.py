@@ -336,7 +336,8 @@ class TestData:
         run = sim(tmp_path, SQUARES, tmp_path / "model.vhd")
         assert run.ending == ("TOOL_FAILURE", 3)
         assert run.record["warnings"] == [
-            "the RTL mentions a file 'squares.mem', which is not next to it; if it reads this file, give it with --data"
+            "the RTL mentions the file 'squares.mem', which is not next to it; "
+            "if it reads the file, give it with --data"
         ]
         assert "squares.mem" in run.record["message"]
 

@@ -69,7 +69,7 @@ def test_what_was_changed_since_is_found(file: str, old: str, new: str, words: s
 
 def test_another_program(tmp_path: Path) -> None:
     run = run_sim(OTHER, tmp_path / "other", "--wrapped", wrapped(tmp_path))
-    assert run.ending == ("INVALID_INPUT", 2) and "the folder holds program" in run.record["message"]
+    assert run.ending == ("INVALID_INPUT", 2) and "the folder contains program" in run.record["message"]
 
 
 def test_no_vectors_are_no_pass(tmp_path: Path) -> None:

@@ -75,5 +75,5 @@ def test_no_binary_holds_it(
     monkeypatch.chdir(tmp_path)
     Path("a.dais").write_text(TEXT)
     assert main._run(["asm", "a.dais", "-o", "a.bin", "--layout", layout]) == 2
-    assert f"op 1 (sum) is of ALIR, which the {layout} layout cannot say; convert" in capsys.readouterr().err
+    assert f"op 1 (sum) is an ALIR op, which the {layout} layout cannot hold; convert" in capsys.readouterr().err
     assert not Path("a.bin").exists()

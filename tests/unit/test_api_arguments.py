@@ -233,8 +233,8 @@ def test_a_program_is_a_path_bytes_or_a_program() -> None:
 def test_what_would_be_passed_over_is_refused() -> None:
     for function in (D.simulate, D.prove):
         refused(lambda function=function: function(SUM, target="ice40"), "netlist")
-    refused(lambda: D.check(SUM, layout="v1"), "a Program has been read")
-    refused(lambda: D.diff(SUM, SUM, layout="v1"), "a Program has been read")
+    refused(lambda: D.check(SUM, layout="v1"), "is for reading a file, but a Program was given")
+    refused(lambda: D.diff(SUM, SUM, layout="v1"), "is for reading a file, but a Program was given")
     assert D.diff(SUM, "a.bin", layout="v1").passed and D.diff("a.bin", SUM, layout="v1").passed
     masked = np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]])
     for values in (masked, masked.astype(np.int64)):

@@ -110,8 +110,8 @@ def test_a_malformed_file_is_told_with_its_place(path: Path) -> None:
 
 #: The malformed file, line and token of the error, and words of its reason.
 WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
-    "nothing": (b"", None, None, "holds no configuration"),
-    "baseline-alone": (b"1.0\n", None, None, "holds no configuration"),
+    "nothing": (b"", None, None, "contains no configurations"),
+    "baseline-alone": (b"1.0\n", None, None, "contains no configurations"),
     "baseline-text": (b"fast\n+++++\n", 1, "fast", "a file begins with the time of the baseline"),
     "baseline-negative": (text_of(baseline="-1\n"), 1, "-1", "must be 0 or more"),
     "baseline-more": (text_of(baseline="1.0 ms\n"), 1, "ms", "must be alone"),
@@ -144,7 +144,7 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "two-approximations": (text_of("1 gpu conv fp32 11 fp16 12"), 4, "fp16", "one approximation and one knob"),
     "op-unknown-later": (text_of("1 gpu conv fp32 11 convolve fp32 11"), 4, "convolve", "unknown operation; known are"),
     "no-op": (text_of("1 gpu fp32 11"), 4, "fp32", "unknown operation; known are"),
-    "knob-text": (text_of("1 gpu conv fp32 eleven"), 4, "eleven", "expected the number of a knob behind 'fp32'"),
+    "knob-text": (text_of("1 gpu conv fp32 eleven"), 4, "eleven", "expected the number of a knob after 'fp32'"),
     "knob-padded": (text_of("1 gpu conv fp32 011"), 4, "011", "expected the number of a knob"),
     "knob-unknown": (text_of("1 gpu conv samp 240"), 4, "240", "no such knob; samp has 231 to 239"),
     "knob-of-fp32": (text_of("1 gpu conv fp32 121"), 4, "121", "knob 121 is perf (perforation), not fp32"),
@@ -153,7 +153,7 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "cpu-half": (text_of("1 cpu conv perf_fp16 151"), 4, "perf_fp16", "device cpu has fp32, perf, samp only"),
     "cpu-half-bare": (text_of("1 cpu conv 151"), 4, "151", "device cpu has fp32, perf, samp only, not perf_fp16"),
     "bare-unknown": (text_of("1 gpu conv 999"), 4, "999", "no such knob"),
-    "bare-unset": (text_of("1 gpu conv 1"), 4, "1", "needs a name before it"),
+    "bare-unset": (text_of("1 gpu conv 1"), 4, "1", "needs fp32 or fp16 before it"),
     "analog": (text_of("1 gpu conv swing_level 3"), 4, "swing_level", "not swing_level"),
     "reduction-of-conv": (text_of("1 gpu conv red_samp 41"), 4, "41", "is for pool_max, pool_mean, pool_min"),
     "bytes-late": (b"\n0.0\n+++++\n\xff", 4, None, "byte 0xff is not text"),
@@ -176,12 +176,16 @@ ODD: dict[str, tuple[bytes, int, str]] = {
     "blank-begin": (b"\n" + text_of(), 1, "blank line"),
     "tab": (text_of("1\tgpu conv fp32 11"), 4, "tabs or carriage returns"),
     "carriage-return": (text_of().replace(b"\n", b"\r\n"), 1, "tabs or carriage returns"),
-    "fp16-11": (text_of("1 gpu conv fp16 11"), 4, "HPVM's runtime goes by the name, 'fp16'"),
-    "fp32-12": (text_of("1 gpu add fp32 12"), 4, "HPVM's runtime goes by the name, 'fp32'"),
+    "fp16-11": (text_of("1 gpu conv fp16 11"), 4, "HPVM's runtime uses the name, 'fp16'"),
+    "fp32-12": (text_of("1 gpu add fp32 12"), 4, "HPVM's runtime uses the name, 'fp32'"),
     "unset-conv": (text_of("1 gpu conv fp32 1"), 4, "a conv whose knob is not set"),
-    "reduction": (text_of("1 gpu pool_mean red_samp 42"), 4, "cannot be applied"),
-    "sum": (text_of() + text_of(header="d 2 1 89 0.5", baseline=""), 7, "add up to 89.5, the first has 90"),
-    "sum-first": (text_of(header="c 1 1 90 1"), 3, "add up to 91, the first has 90"),
+    "reduction": (text_of("1 gpu pool_mean red_samp 42"), 4, "can be read, but not applied"),
+    "sum": (
+        text_of() + text_of(header="d 2 1 89 0.5", baseline=""),
+        7,
+        "add up to 89.5, not to the first accuracy, 90",
+    ),
+    "sum-first": (text_of(header="c 1 1 90 1"), 3, "add up to 91, not to the first accuracy, 90"),
 }
 
 

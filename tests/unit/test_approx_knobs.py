@@ -62,7 +62,7 @@ def test_a_table_of_ones_own() -> None:
 
 
 WRONG = {
-    "nothing": (b"\n", None, None, "holds no knob"),
+    "nothing": (b"\n", None, None, "contains no knobs"),
     "few-columns": (b"perf,121\t1,2,0\t2.0\n", 1, None, "operation (column 4) is missing"),
     "many-columns": (GOOD.replace(b"\tconv\n", b"\tconv\tmore\n"), 1, "more", "7 columns"),
     "no-number": (GOOD.replace(b"perf,170", b"perf"), 1, "perf", "expected an approximation and its number"),

@@ -85,8 +85,8 @@ def exact_only(tmp_path: Path) -> Path:
         ({"image": None}, "no array 'image'"),
         ({"label": None}, "integers called label"),
         ({"label": np.arange(9)}, "10 integers"),
-        ({"label": np.arange(10) + 1}, "a label is 10"),
-        ({"label": np.arange(10) - 1}, "a label is"),
+        ({"label": np.arange(10) + 1}, "labels are 1 to 10, must be 0 to 9"),
+        ({"label": np.arange(10) - 1}, "labels are -1 to 8, must be"),
         ({"image": np.zeros((10, 8, 7))}, "has shape"),
         ({"image": np.full((10, 1, 8, 8), 1.0)}, "does not hold"),
         ({"image": np.full((10, 1, 8, 8), np.nan)}, "does not hold"),
@@ -109,7 +109,7 @@ def test_files_of_other_networks_are_not_measured(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(text[: text.index("-----") + 6])
     record = dais_verif.measure_configurations(NETWORK, tmp_path / "one.txt", few(tmp_path))
     assert record.verdict is Verdict.NOT_RUN
-    assert "node 4, softmax, is not one of them" in (record.measured[0].refused or "")
+    assert "node 4, softmax, is not in the network" in (record.measured[0].refused or "")
     with pytest.raises(InputError, match="has 4 nodes, the network has 3"):
         dais_verif.apply_configuration(NETWORK, tmp_path / "one.txt", "conf0", tmp_path / "out")
 

@@ -47,7 +47,7 @@ def test_a_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         "51 configurations of 5 nodes, 3 on the curve; the fastest, conf17, 2.217x at a loss of 0.08",
     ]
     assert err.splitlines() == [
-        "warning: line 44 and 10 more: fp16 with the number of fp32: HPVM's runtime goes by the name, 'fp16'"
+        "warning: line 44 and 10 more: fp16 with the number of fp32: HPVM's runtime uses the name, 'fp16'"
     ]
 
 
@@ -133,7 +133,7 @@ def test_what_files_hold_is_printed_safely(tmp_path: Path, capsys: pytest.Captur
 def test_the_form_of_the_tuner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bare.txt").write_bytes(BARE)
     out, err = asked(capsys, "approx", "convert", tmp_path / "bare.txt", "-o", tmp_path / "out.txt")
-    assert out == "" and "a baseline of 0.0 is new; 2 knobs have the names of their approximations; lines have" in err
+    assert out == "" and "a baseline of 0.0 was added; names of approximations were added to 2 knobs; words are" in err
     made = b"0.0\n+++++\nc 1.50 1 90 0 7\n1 gpu conv perf 124 add fp16 12\n-----\n"
     assert (tmp_path / "out.txt").read_bytes() == made
     record = dais_verif.convert_configurations(tmp_path / "out.txt", tmp_path / "again.txt")
@@ -164,7 +164,7 @@ def test_a_table_of_knobs_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_what_no_network_has_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for data, words in (
-        (b"+++++\nc 1 1 90 0\n1 gpu conv 11\n-----\n" + OTHER, "line 6: 'd' is for another network than 'c'"),
+        (b"+++++\nc 1 1 90 0\n1 gpu conv 11\n-----\n" + OTHER, "line 6: 'd' is not for the same network as 'c'"),
         (OTHER, "line 3: nodes are numbered 1, ... and not 1, 2, 3, ..."),
     ):
         (tmp_path / "c.txt").write_bytes(data)

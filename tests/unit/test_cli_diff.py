@@ -147,8 +147,8 @@ def test_a_broken_promise_names_the_program(
     ("rows", "outputs", "vectors", "message"),
     [
         (SUM, None, "0", "nothing was compared: no vectors"),
-        (SUM, [(-1, 0, 0)], "5", "nothing was compared: no output has a bit"),
-        (SUM, [], "5", "nothing was compared: no output has a bit"),
+        (SUM, [(-1, 0, 0)], "5", "nothing was compared: no output has any bits"),
+        (SUM, [], "5", "nothing was compared: no output has any bits"),
     ],
 )
 def test_nothing_compared_is_not_run(

@@ -130,7 +130,7 @@ class TestShow:
             "get_kernel_names, habana_kernel = ours.get_kernel_names, ours.habana_kernel\n"
         )
         out, _ = asked(capsys, "kernel", "show", "bare/relu", "--library", bare)
-        assert "what its library says when it is asked" in out
+        assert "inputs that its library checks on request" in out
         assert dais_verif.show_kernel("bare/relu", bare).inputs is None
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestShow:
         assert said in err and err.count("\n") == 1
 
     def test_files_that_are_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="there is no library"):
+        with pytest.raises(InputError, match="name a Python file with a LIBRARY"):
             dais_verif.list_kernels(tmp_path / "none.py")
         with pytest.raises(RequestError, match="libraries"):
             dais_verif.list_kernels(3)  # type: ignore[arg-type]
@@ -186,7 +186,7 @@ class TestBuild:
     def test_the_folder_and_its_facts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (tmp_path / "conv.toml").write_text(CONV)
         words = ("kernel", "build", "conv2d", "--params", tmp_path / "conv.toml", "-o", tmp_path / "conv")
-        assert "4 cycles a member" in asked(capsys, *words)[0]
+        assert "4 cycles per member" in asked(capsys, *words)[0]
         built = dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
         assert json.loads(asked(capsys, *words, "--json")[0]) == json.loads(built.to_json())
         assert built.files == sorted(
@@ -222,4 +222,4 @@ class TestBuild:
         _, err = asked(
             capsys, "kernel", "build", "relu", "--params", tmp_path / "conv.toml", "-o", tmp_path / "a", code=2
         )
-        assert "one for kernel 'conv2d'" in err
+        assert "is for kernel 'conv2d'" in err

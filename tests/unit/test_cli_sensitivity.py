@@ -147,7 +147,7 @@ def test_nothing_flipped_is_not_run(
 
 def test_what_time_left_out_is_said_and_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, tree = tree_of(capsys, "p.bin", "--vectors", "1000", "--timeout", "1e-9")
-    assert (code, tree["verdict"]) == (6, "UNKNOWN") and "time was up before" in tree["message"]
+    assert (code, tree["verdict"]) == (6, "UNKNOWN") and "the time limit was reached before" in tree["message"]
     assert tree["left_out"]["vectors"] == 1000 - tree["vectors"] > 0
     assert run("p.bin", "--vectors", "1000", "--timeout", "1e-9") == 6
     assert capsys.readouterr().out.splitlines()[-1].startswith("UNKNOWN  ")

@@ -162,7 +162,7 @@ def test_what_is_hit_cannot_be_unreachable() -> None:
     program, _ = RARE["carry"]
     search = Search(measured(program, Generated([program], 0, 0), directed=False).bins, check=True, declared=True)
     search.count(Generated([program], 100, 0))
-    with pytest.raises(AssertionError, match=r"op 0 \(input\): bit 0 is 0: hit, and unreachable by ranges"):
+    with pytest.raises(AssertionError, match=r"op 0 \(input\): bit 0 is 0: hit, but unreachable by ranges"):
         search.exclude(np.array([names(search.bins).index(("bit", "op", 0, 0))]), How.RANGES)
 
 

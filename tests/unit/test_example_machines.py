@@ -53,7 +53,7 @@ def test_a_fault_in_control_is_refuted(
         assert outputs[1][int(shown.signal[2:-1])] == float(shown.value)
         assert not np.array_equal(*outputs)
     else:  # a register that ignores the stall
-        assert "a stall in the place of cycle 8 changes higher[0]" in record.message and sequence["en"][8, 0] == 0
+        assert "a stall in place of cycle 8 changes higher[0]" in record.message and sequence["en"][8, 0] == 0
 
 
 @MACHINES

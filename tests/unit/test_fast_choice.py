@@ -252,7 +252,7 @@ def test_without_the_kernel_engine_fast_is_a_missing_tool(reason: str, request: 
     request.getfixturevalue(reason)
     with pytest.raises(ToolError) as caught:
         Golden(EVERY, engine="fast")
-    assert str(caught.value) == f"engine fast: {REASONS[reason]}; engine numpy gives the same results"
+    assert str(caught.value) == f"engine fast: {REASONS[reason]}; use engine numpy, which gives the same results"
 
 
 def test_without_the_kernel_the_command_prints_one_line_more(run_command: list[str], tmp_path: Path) -> None:

@@ -155,13 +155,13 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda out: (out / "mine").write_text(""), "it holds 'mine', which is not ours"),
-        (lambda out: (out / "rtl" / "mine").write_text(""), "it holds 'rtl/mine', which is not ours"),
+        (lambda out: (out / "mine").write_text(""), "it contains 'mine', which dais-verif did not write"),
+        (lambda out: (out / "rtl" / "mine").write_text(""), "it contains 'rtl/mine', which dais-verif did not write"),
         (lambda out: (out / "a").write_text("edited"), "'a' in it was edited"),
-        (lambda out: (out / "link").symlink_to(out), "it holds 'link', which is not ours"),
-        (lambda out: (out / "manifest.json").unlink(), "it holds 'a' and no manifest.json of ours"),
-        (lambda out: (out / "manifest.json").write_text("[]"), "and no manifest.json of ours"),
-        (lambda out: (out / "manifest.json").write_text('{"files": 3}'), "and no manifest.json of ours"),
+        (lambda out: (out / "link").symlink_to(out), "it contains 'link', which dais-verif did not write"),
+        (lambda out: (out / "manifest.json").unlink(), "it contains 'a', but no manifest.json that dais-verif wrote"),
+        (lambda out: (out / "manifest.json").write_text("[]"), "but no manifest.json that dais-verif wrote"),
+        (lambda out: (out / "manifest.json").write_text('{"files": 3}'), "but no manifest.json that dais-verif wrote"),
     ],
 )
 def test_a_folder_that_somebody_works_in_is_not_replaced(change, problem: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -180,7 +180,7 @@ def test_a_file_and_the_current_folder_are_not_replaced(tmp_path: Path, monkeypa
         replace_folder(tmp_path / "file", folder_files(a="1"), "manifest.json")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with pytest.raises(InputError, match="it is the folder you are in"):
+    with pytest.raises(InputError, match="it is the current folder"):
         replace_folder(Path("."), folder_files(a="1"), "manifest.json")
 
 

@@ -228,12 +228,12 @@ def test_time_ends_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"pairs": "gold"}, "pairs must be of numpy"),
+        ({"pairs": "gold"}, "pairs must be among numpy"),
         ({"count": 0}, "count must be 1 to"),
         ({"time": 0.0}, "time must be a number of seconds"),
         ({"against": "x {program} {inputs} {outputs}", "rtl_from": "x {program} {folder}"}, "are two tools"),
-        ({"against": "cat {program} {inputs}"}, "must say where its file goes: {outputs}"),
-        ({"rtl_from": "cat {program}"}, "must say where its file goes: {folder}"),
+        ({"against": "cat {program} {inputs}"}, "must contain {outputs}, the placeholder for its file"),
+        ({"rtl_from": "cat {program}"}, "must contain {folder}, the placeholder for its file"),
         ({"against": "no-such {program} {inputs} {outputs}"}, "there is no command 'no-such'"),
         ({"against": "da4ml", "pairs": "vm"}, "pairs compare parts of dais-verif"),
         ({"form": "v1"}, "form is for against or rtl_from"),

@@ -72,7 +72,7 @@ def test_a_machine_becomes_as_small_as_what_fails() -> None:
 def test_what_is_no_request() -> None:
     with pytest.raises(RequestError, match="must be one of program, machine, kernel"):
         dais_verif.fuzz(kind="board")
-    with pytest.raises(RequestError, match="must be of engines"):
+    with pytest.raises(RequestError, match="must be among engines"):
         dais_verif.fuzz(kind="machine", pairs="layouts")
     with pytest.raises(RequestError, match="take programs only"):
         dais_verif.fuzz(kind="machine", against="da4ml")
@@ -88,7 +88,7 @@ def test_a_bug_in_the_text_of_machines(tmp_path: Path, monkeypatch: pytest.Monke
     tree, kept = read_tree(folder)
     assert kept.pair == "text" and machine_case_of(folder, tree).cycles == 1
     assert dais_verif.fuzz(replay=tmp_path).verdict is Verdict.PASS
-    for change, said in (({"cycles": 2}, "each sequence must have"), ({"machine": "../x"}, "beside it")):
+    for change, said in (({"cycles": 2}, "each sequence must have"), ({"machine": "../x"}, "in the same folder")):
         (folder / "case.json").write_text(json.dumps({**tree, **change}))
         with pytest.raises(InputError, match=said):
             dais_verif.fuzz(replay=folder)

@@ -164,7 +164,7 @@ class TestBroken:
             ("raise SystemExit(3)", "SystemExit: 3"),
             ("x = 1", "neither a LIBRARY nor functions"),
             ("LIBRARY = 3", "neither a LIBRARY nor functions"),
-            (BARE.replace('["bare"]', '["a", "a"]'), "two of its kernels have one name"),
+            (BARE.replace('["bare"]', '["a", "a"]'), "two of its kernels have the same name"),
             (BARE.replace('["bare"]', '["a/b"]'), "called 'a/b'"),
             (BARE.replace('["bare"]', '["a" * 64]'), "1 to 63 bytes"),
             (
@@ -191,7 +191,7 @@ class TestBroken:
         assert [one.name for one in libraries.broken] == ["gone"]
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="there is no library"):
+        with pytest.raises(InputError, match="name a Python file with a LIBRARY"):
             find_libraries([tmp_path / "none.py"])
 
     def test_two_of_one_name(self, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ class TestNames:
         assert libraries.find("b/bare")[0].name == "b"
         code, answer = libraries.habana_kernel(HabanaKernelParams("bare"))
         assert code is GlueCode.NODE_NOT_FOUND and "a/bare or b/bare" in answer.failure
-        with pytest.raises(InputError, match="several libraries have a kernel 'bare': say a/bare or b/bare"):
+        with pytest.raises(InputError, match="several libraries have a kernel 'bare': name it a/bare or b/bare"):
             libraries.find("bare")
 
     def test_a_unique_name_may_be_qualified(self, tmp_path: Path) -> None:

@@ -63,12 +63,12 @@ def test_the_finding_says_what_is_there() -> None:
     form = memory_form(INSTANCES["mul"])
     report = check_facts(INSTANCES["mul"], form._replace(facts=replace(form.facts, latency=11)))
     assert report.verdict is Verdict.RTL_MISMATCH
-    assert [str(finding) for finding in report.findings] == ["latency: 11 is stated, and it is 10"]
+    assert [str(finding) for finding in report.findings] == ["latency: 11 is stated, but it is 10"]
     two = memory_form(INSTANCES["mul"], 2)
     mixed = MemoryForm(two.machine, replace(form.facts, words=two.facts.words, bits=two.facts.bits))
     (finding,) = check_facts(INSTANCES["mul"], mixed).findings
     assert (
-        str(finding).startswith("latency: 7 is stated, and it is 10, of the range [1, 0] to [2, 3]")
+        str(finding).startswith("latency: 7 is stated, but it is 10, of the range [1, 0] to [2, 3]")
         and finding.fact == "latency"
     )
 
@@ -138,7 +138,7 @@ def test_a_register_that_a_reset_leaves_is_found() -> None:
     faulty = replace(form.machine, signals={**form.machine.signals, "pending": pending})
     assert not check_facts(one, form).findings
     (finding,) = check_facts(one, replace(form, machine=faulty)).findings
-    assert "pending[0] can keep what it held" in str(finding)
+    assert "pending[0] can keep its value" in str(finding)
 
 
 def test_what_takes_too_long_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -410,5 +410,5 @@ class TestMappings:
     def test_members_of_different_shapes_have_no_block(self) -> None:
         growing = MappedTensor("y", (40,), access(DimPattern(0, 1, 2, 0, 1)))
         mapping = Mapping((3,), (), (growing,))
-        with pytest.raises(InputError, match="a block needs one slope, an integer"):
+        with pytest.raises(InputError, match="a block needs a single slope, an integer"):
             mapping.addressing(growing)

@@ -137,7 +137,7 @@ def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
     )
     path = folder / "params.toml"
     path.write_text('kernel = "bare/relu"\n')
-    with pytest.raises(InputError, match="bare/relu is of a library that says nothing of its inputs"):
+    with pytest.raises(InputError, match="bare/relu is from a library that does not describe its inputs"):
         read_params(path, find_libraries([library]))
     library.write_text(
         "from dataclasses import replace\n"
@@ -145,7 +145,7 @@ def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
         "from dais_verif.kernels.shipped import LIBRARY as ours\n"
         "LIBRARY = Library('bare', (replace(ours.kernel('relu'), input_names=()),))\n"
     )
-    with pytest.raises(InputError, match=r"give its Kernel input_names=\('x',\), one name each"):
+    with pytest.raises(InputError, match=r"give its Kernel input_names=\('x',\), one name per input"):
         read_params(path, find_libraries([library]))
 
 

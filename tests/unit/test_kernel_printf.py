@@ -60,12 +60,12 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("%hf", "no format is called %hf; there are %hhd %hhu"),
-            ("%5d", "no format is called %5d"),
-            ("%ld", "no format is called %ld"),
-            ("%s", "no format is called %s"),
-            ("%", "no format is called %"),
-            ("%.2f", r"no format is called %.2f"),
+            ("%hf", "%hf is not a conversion; known are %hhd %hhu"),
+            ("%5d", "%5d is not a conversion"),
+            ("%ld", "%ld is not a conversion"),
+            ("%s", "%s is not a conversion"),
+            ("%", "% is not a conversion"),
+            ("%.2f", r"%.2f is not a conversion"),
             ("%d %d", "has two variables"),
         ],
     )
@@ -75,7 +75,7 @@ class TestMessages:
 
     def test_a_variable_is_a_dword(self) -> None:
         for dword in (-1, 1 << 32):
-            with pytest.raises(InputError, match="is a dword"):
+            with pytest.raises(InputError, match="must be a dword"):
                 Printf.of("%d").render(dword)
 
 
@@ -97,5 +97,5 @@ class TestBuffer:
 
     @pytest.mark.parametrize("dwords", [(), (1,), (0xCDCDCDCD,), (0xCDCDCDCD, 0, 0x61616161)])
     def test_what_is_no_buffer(self, dwords: tuple[int, ...]) -> None:
-        with pytest.raises(InputError, match="begins no record"):
+        with pytest.raises(InputError, match="is neither the start of a record"):
             list(messages_of(dwords))

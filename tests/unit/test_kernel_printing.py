@@ -119,9 +119,9 @@ class TestPrintout:
 class TestDifferences:
     def test_who_prints_something_else(self) -> None:
         assert printing._difference((2,), [["a", "b"]], [["a", "b"]]) is None
-        said = "member [1] of sample 1 prints 'x', and must print 'd'"
+        said = "member [1] of sample 1 prints 'x', must print 'd'"
         assert printing._difference((2,), [["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]]) == said
-        assert printing._difference((2,), [["a", "b"]], [["a"]]) == "1 member prints, and 2 must"
+        assert printing._difference((2,), [["a", "b"]], [["a"]]) == "1 member prints, must be 2"
 
     def test_unknown_bits_are_an_x(self) -> None:
         one = INSTANCES["tanh"]

@@ -100,7 +100,7 @@ class TestElementwise:
     def test_the_exact_type_is_written_back(self) -> None:
         x = Tensor.of(FixedType(1, 3, 2), 4)
         asked = HabanaKernelParams("mul", (x, x), (Tensor.of(F32, 4),))
-        with pytest.raises(GlueError, match="it wants output_types") as refused:
+        with pytest.raises(GlueError, match="it requires output_types") as refused:
             instantiate(LIBRARY, asked)
         assert refused.value.code is GlueCode.INCOMPATIBLE_DATA_TYPE
         again = apply_written(asked, refused.value.instance.written_back)

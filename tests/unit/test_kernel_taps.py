@@ -164,7 +164,7 @@ class TestMachine:
         one = tapped(PrintfTap("here\n"))
         form = memory_form(one, printf=True)
         assert "tap" not in form.machine.signals and "tap_valid" in form.machine.signals
-        with pytest.raises(InputError, match="one after the other, not 2 side by side"):
+        with pytest.raises(InputError, match="one after the other, not 2 in parallel"):
             memory_form(one, 2, printf=True)
 
 
@@ -205,13 +205,13 @@ class TestLibraries:
 
 WRONG = [
     ("3", "printf must be a table"),
-    ("[[printf]]\nmessage = 3", "message is 3, must be a text"),
+    ("[[printf]]\nmessage = 3", "message is 3, must be a string"),
     ('[[printf]]\nmessage = "%d"', "has a variable: say which op or output it shows"),
     ('[[printf]]\nmessage = "a"\nop = 0', "has no variable to show it"),
-    ('[[printf]]\nmessage = "%x"\nop = 0', "no format is called %x"),
+    ('[[printf]]\nmessage = "%x"\nop = 0', "%x is not a conversion"),
     ('[[printf]]\nmessage = "%d %d"\nop = 0', "has two variables"),
-    ('[[printf]]\nmessage = "%d"\nop = 0\noutput = 0', "op and output are two values; give one"),
-    ('[[printf]]\nmessage = "%d"\nop = "3..1"', "op is '3..1', must be a number from 0 on, or several as '3..6'"),
+    ('[[printf]]\nmessage = "%d"\nop = 0\noutput = 0', "op and output both select a value; give only one"),
+    ('[[printf]]\nmessage = "%d"\nop = "3..1"', "op is '3..1', must be a number, 0 or more, or a range such as '3..6'"),
     ('[[printf]]\nmessage = "%d"\nop = true', "op is True, must be"),
     ('[[printf]]\nmessage = "%d"\nop = "0..99999"', "a member prints up to 4096 messages"),
     ('[[printf]]\nmessage = "%d"\nop = 0\nraw = 1', "raw is 1, must be true or false"),

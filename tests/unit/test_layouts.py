@@ -196,7 +196,7 @@ def test_ambiguous_is_headerless_with_one_warning(program: Program) -> None:
         with pytest.warns(AssumedLayoutWarning) as caught:
             found = read_binary(write_binary(program, layout))
         assert len(caught) == 1
-        assert "read as headerless, --layout settles it" in str(caught[0].message)
+        assert "read as headerless; to choose, give --layout" in str(caught[0].message)
         assert (found.origin.layout, found.origin.assumed) == ("headerless", True)
         assert (found.hash == program.hash) == (layout == "headerless")
 

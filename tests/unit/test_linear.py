@@ -63,9 +63,9 @@ def test_pulling_back_asks_so_many_ops_and_says_so() -> None:
     program = chain(60)
     vectors = Generated([program], 10, 0)
     free = measured(program, vectors, unreachable=False, effort=NO_SOLVER)
-    assert not any("ops were asked" in limit for limit in free.limits)
+    assert not any("stopped after 100 ops" in limit for limit in free.limits)
     bounded = measured(program, vectors, unreachable=False, effort=Effort(seconds=0, asked=100, evaluations=0))
-    assert [limit for limit in bounded.limits if "until 100 ops were asked" in limit]
+    assert [limit for limit in bounded.limits if "stopped after 100 ops" in limit]
 
 
 def test_coverage_without_a_solver_is_linear() -> None:

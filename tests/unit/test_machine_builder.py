@@ -59,13 +59,13 @@ def test_parts_of_views() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
-    "twice": (lambda m: (m.wire("x", BYTE), m.input("x", BYTE)), "signal x: there is one of that name"),
-    "block twice": (lambda m: (m.block("b", ADD), m.block("b", ADD)), "block b: there is one of that name"),
+    "twice": (lambda m: (m.wire("x", BYTE), m.input("x", BYTE)), "signal x: there is already a signal of this name"),
+    "block twice": (lambda m: (m.block("b", ADD), m.block("b", ADD)), "block b: there is already a block of this name"),
     "values": (lambda m: m.register("r", [BYTE] * 2, initial=[1]), "signal r: 1 initial values for 2 elements"),
     "too large": (lambda m: m.register("r", BYTE, initial=256), "does not hold the initial value 256"),
     "off grid": (lambda m: m.register("r", BYTE, initial=0.5), "does not hold the initial value 1/2"),
-    "stranger": (lambda m: m.connect(View("z", 0, 1), m.wire("w", BYTE)), "z[0:1] is nothing of this machine"),
-    "beyond": (lambda m: m.connect(View("w", 0, 2), m.wire("w", BYTE)), "w[0:2] is nothing of this machine"),
+    "stranger": (lambda m: m.connect(View("z", 0, 1), m.wire("w", BYTE)), "z[0:1] is not a signal of this machine"),
+    "beyond": (lambda m: m.connect(View("w", 0, 2), m.wire("w", BYTE)), "w[0:2] is not a signal of this machine"),
     "not a number": (
         lambda m: m.register("r", BYTE, initial=math.nan),
         "signal r: the initial value nan must be",
@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     "no values": (lambda m: m.register("r", BYTE, initial=object()), "signal r: the initial value <object"),
     "a reset of another machine": (
         lambda m: (m.register("r", BYTE, reset=MachineBuilder().input("q", BIT)), m.build()),
-        "signal r: its reset: q[0:1] is nothing of this machine",
+        "signal r: its reset: q[0:1] is not a signal of this machine",
     ),
     "a reset that is not a view": (
         lambda m: m.register("r", BYTE, reset="rst"),
@@ -94,23 +94,26 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "a stride that is no int": (
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(m.input("i", BYTE), 0.5)),
-        "are counted by int",
+        "must be given as int",
     ),
     "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is not a view"),
     "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is not a view"),
-    "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a text of 1 to 255 characters"),
+    "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a string of 1 to 255 characters"),
     "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name must be"),
     "a name that is no text": (lambda m: m.input(5, BYTE), "signal 5: a name must be"),
-    "a long name": (lambda m: m.register("x" * 256, BYTE), "a name must be a text of 1 to 255 characters"),
+    "a long name": (lambda m: m.register("x" * 256, BYTE), "a name must be a string of 1 to 255 characters"),
     "a block of no name": (lambda m: m.block(None, ADD), "block None: a name must be"),
-    "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "a name must be a text of 1 to 255"),
+    "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "a name must be a string of 1 to 255"),
     "no program": (lambda m: m.block("b", "p.bin"), "block b: 'p.bin' is not a program"),
     "too wide": (lambda m: m.input("x", FixedType(0, 5000, 0)), "signal x: type u5000.0: its width is 0 to 4096"),
     "too narrow": (lambda m: m.input("x", FixedType(0, -3, 0)), "signal x: type u-3.0: its width is 0 to 4096"),
     "a type that is none": (lambda m: m.input("x", (0, 4, 0)), "signal x: types[0] is 0, must be a FixedType"),
     "a text as type": (lambda m: m.input("x", "u4.0"), "signal x: types[0] is 'u', must be a FixedType"),
-    "a number as type": (lambda m: m.input("x", 4), "signal x: 4 is neither a FixedType of int nor a sequence"),
-    "a type of halves": (lambda m: m.input("x", FixedType(0, 4, 0.5)), "is neither a FixedType of int"),
+    "a number as type": (
+        lambda m: m.input("x", 4),
+        "signal x: 4 is neither a FixedType with int fields nor a sequence",
+    ),
+    "a type of halves": (lambda m: m.input("x", FixedType(0, 4, 0.5)), "is neither a FixedType with int fields"),
     "toggles that fall": (
         lambda m: m.input("x", BYTE, schedule=Schedule((3, 1), 8)),
         "must rise and lie within one period",

@@ -152,7 +152,7 @@ def test_emit_writes_a_machine_and_says_what_its_ports_are(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pipeline": PipelineRequest(stages=2)}, "stages is for programs, and this is a machine"),
+        ({"pipeline": PipelineRequest(stages=2)}, "stages is for programs, but this is a machine"),
         ({"layout": "v1"}, "layout is for programs"),
         ({"wrapper": WrapRequest(wrap="axis", axil=True), "output": Path("x")}, "axil is for programs"),
     ],

@@ -193,7 +193,7 @@ def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
     of["fsm"]["conns"][6]["enable_if"] = None  # the sum is not stalled
     record = compared(written(of, tmp_path), total(), SUM, tmp_path)
     assert record.verdict is Verdict.PROGRAMS_DIFFER
-    assert record.message == "a stall in the place of cycle 0 changes acc[0]"
+    assert record.message == "a stall in place of cycle 0 changes acc[0]"
 
 
 #: The value of ``o`` with its lowest bit cleared.

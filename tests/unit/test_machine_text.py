@@ -102,28 +102,28 @@ def test_files_of_blocks_lie_beside_the_machine(file: str, tmp_path: Path) -> No
     (tmp_path / "m.mach").write_text(block(file=file))
     with pytest.raises((ProgramError, InputError), match=r"must lie beside|no\.dais"):
         load_machine(tmp_path / "m.mach")
-    with pytest.raises(ProgramError, match="text:4:11: a block's file lies beside that of the machine"):
+    with pytest.raises(ProgramError, match="text:4:11: a block's file must lie beside that of the machine"):
         parse_machine(block(file="b.dais").encode())
 
 
 HEAD = "machine\ninput a: u4.0\ninput en: u1.0\noutput y: u4.0\nregister n: u4.0 = 1\n"
 WRONG = {
     "wire w: u4\n": "6:9: expected a type such as s8.3 or u4.0, found 'u4'",
-    "wire w: u4.0 = 3\n": "6:14: only a register has a value and a reset, and 'w' is none",
+    "wire w: u4.0 = 3\n": "6:14: only a register has a value and a reset, and 'w' is not a register",
     "register a: u4.0\n": "6:10: signal 'a' is already declared on line 2",
     "register r, r: u4.0\n": "6:13: signal 'r' is already declared on line 6",
     "register r: u2.0 = 4\n": "6:20: this is not a value of type u2.0",
-    "register r: u2.0[3] = [1, 2]\n": "6:23: 2 values, must be 3, one an element",
+    "register r: u2.0[3] = [1, 2]\n": "6:23: 2 values, must be 3, one per element",
     "register r: u2.0[2] = [1, 2, 3]\n": "6:30: more values than the 2 elements",
     "y <- a\nregister r: u2.0[2] = [1, 2\n": "7:23: this '[' is never closed",
-    "register r: u2.0, u3.0 = 1\n": "6:26: elements of several types need a value each",
+    "register r: u2.0, u3.0 = 1\n": "6:26: elements of different types need one value each",
     "register r: u2.0 reset z\n": "6:24: unknown signal 'z'",
     "wire w: u5000.0\n": "6:9: type 'u5000.0': its width, integer and fractional bits must be at most 4096",
     "wire w: u4.0[2000000]\n": "6:9: more than 1048576 elements in all signals together",
     "wire w: u4.0 valid 3, 1 period 8\n": "6:20: the cycles must rise and lie within one period",
     "wire wire: u4.0\n": "6:6: expected the name of a signal, found the keyword 'wire'",
     'wire "": u4.0\n': "6:6: a name must have 1 to 255 characters",
-    'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is not a string in quotes as in JSON",
+    'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is not a string in quotes, as in JSON",
     "wier w: u4.0\n": "6:1: expected 'input', 'output', 'wire', 'register', 'block', or 'TARGET <- SOURCE', found",
     "y = a\n": "6:3: expected '<-', found '='",
     "y <- b\n": "6:6: unknown signal 'b'",

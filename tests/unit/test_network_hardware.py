@@ -185,5 +185,5 @@ def test_an_output_that_nothing_computes_is_refused() -> None:
         [helper.make_tensor_value_info("y", TensorProto.UINT8, None)],
     )
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
-    with pytest.raises(NetworkError, match="output 'y' is computed by no node"):
+    with pytest.raises(NetworkError, match="output 'y' is not computed by any node"):
         chain_of([parse(data)])

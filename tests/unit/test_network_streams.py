@@ -271,7 +271,7 @@ def test_what_a_stream_cannot_be_is_said_with_the_reason() -> None:
         stream_network(chain_of([one, one]))
     layers = Layers(2, 4, 4)
     two = layers.network(layers.conv(layers.given, 1, 2), layers.conv(layers.given, 1, 2))
-    with pytest.raises(InputError, match=r"one output, and the network has 't\d+', 't\d+'; use the memory form"):
+    with pytest.raises(InputError, match=r"one output, but the network has 't\d+', 't\d+'; use the memory form"):
         build(two)
     with pytest.raises(InputError, match=r"pixel after pixel, which is computed all at once; do not unroll"):
         build(network("padded"), unrolled=[1])

@@ -79,7 +79,7 @@ def test_long_double_is_not_rounded() -> None:
 
 #: Vectors, number of inputs, part of the message.
 REFUSED: list[tuple[Any, int, str]] = [
-    (np.array([[0.0], [math.nan]]), 1, "input vector 1, input 0 is nan; NaN and infinity stand for no number"),
+    (np.array([[0.0], [math.nan]]), 1, "input vector 1, input 0 is nan; NaN and infinity are not allowed"),
     (np.array([[0.0, -math.inf]]), 2, "input vector 0, input 1 is -inf"),
     ([[1, math.nan]], 2, "input vector 0, input 1 is nan; must be a finite number"),
     ([[1], [math.inf]], 1, "input vector 1, input 0 is inf"),

@@ -204,7 +204,7 @@ def test_a_folder_is_simulated(tmp_path: Path) -> None:
     record = dais_verif.simulate(folder, simulators="icarus", vectors=50, exhaustive_bits=0)
     assert record.passed, record.message
     assert record.rtl.project is not None and record.rtl.project.latency == 2
-    assert [one.why for one in record.decisions if one.what == "latency"] == ["the project folder says so"]
+    assert [one.why for one in record.decisions if one.what == "latency"] == ["from the project folder"]
 
 
 def test_check_tells_of_the_folder(tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ def test_every_end_of_a_job(regress: Call, tmp_path: Path) -> None:
     messages = {Path(result.job.program).stem: result.message for result in record.jobs}
     assert messages["crash"] == "the job was killed by SIGSEGV"
     assert messages["hang"] == "stopped: the job's time limit of 1.5 s has passed"
-    assert messages["raise"].endswith("no record that says so: RuntimeError: a bug of ours")
-    assert "code 0 and no record" in messages["lie"]
+    assert messages["raise"].endswith("left no record: RuntimeError: a bug of ours")
+    assert "code 0 and left no record" in messages["lie"]
     assert "No such file" in messages["absent"]
     for result in record.jobs:
         assert result.result is not None
@@ -270,7 +270,7 @@ class TestInterrupted:
         record = read_record(tmp_path / "out")
         assert isinstance(record, RegressionRecord) and record.verdict is Verdict.INTERRUPTED
         assert verdicts(record) == {"a": "PASS", "b": "RTL_MISMATCH"}
-        assert record.message == "1 of 4 jobs passed, 1 failed, 2 not finished; --resume carries on"
+        assert record.message == "1 of 4 jobs passed, 1 failed, 2 not finished; use --resume to continue"
 
     def kill_and_resume(
         self, start: Callable[..., subprocess.Popen[str]], regress: Call, tmp_path: Path, moments: list[float]

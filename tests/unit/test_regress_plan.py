@@ -207,7 +207,7 @@ def test_what_a_manifest_cannot_say(text: str, problem: str, tmp_path: Path) -> 
 
 def test_one_name_for_two_things_is_refused() -> None:
     a = Part(Found(Path("a.bin"), "a.bin"), Variant("x", ("--stages", "1")))
-    with pytest.raises(InputError, match="means two things"):
+    with pytest.raises(InputError, match="is defined twice"):
         make_plan([a, replace(a, variant=Variant("x", ("--stages", "2")))], Choices(), Defaults())
 
 

@@ -213,8 +213,8 @@ def test_a_promise_that_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("", "--command '' must say where its file goes: {program}"),
-        ("cat", "--command 'cat' must say where its file goes: {program}"),
+        ("", "--command '' must contain {program}, the placeholder for its file"),
+        ("cat", "--command 'cat' must contain {program}, the placeholder for its file"),
         ("cat 'x {program}", "is not a valid command: No closing quotation"),
         ("no-such-tool {program}", "there is no command 'no-such-tool'"),
     ],
@@ -250,7 +250,7 @@ def test_names_of_files_are_data(tmp_path: Path) -> None:
     command = Command.of("command", "echo --in={program} {inputs}", ("program",))
     odd = tmp_path / "a {inputs} $(touch x) `y` ; z"
     assert command.words({"program": odd, "inputs": tmp_path}) == ["echo", f"--in={odd}", str(tmp_path)]
-    with pytest.raises(RequestError, match="must say where its file goes"):
+    with pytest.raises(RequestError, match="the placeholder for its file"):
         Command.of("command", "echo {program}", ("program", "outputs"))
 
 
@@ -272,7 +272,7 @@ def test_a_command_that_never_ends_or_crashes_is_a_failure(tmp_path: Path) -> No
         ({"vectors": [["1e999999999"]]}, "neither an integer nor a fraction"),
         ({"vectors": [["1/3"]]}, "not an integer times a power of two"),
         ({"vectors": [["1", "2", "3", "4", "5", "6", "7"]]}, "each vector must have"),
-        ({"program": "../program.bin"}, "must be the name of a file beside it"),
+        ({"program": "../program.bin"}, "must be the name of a file in the same folder"),
         ({"seed": "x"}, "not a case as written by fuzz or shrink"),
     ],
     ids=["schema", "nan", "huge", "third", "length", "outside", "seed"],

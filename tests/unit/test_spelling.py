@@ -184,7 +184,7 @@ ASKED: dict[str, tuple[Ask, list[str], str]] = {
     "another layout": (
         lambda path: dais_verif.check(EVERY, layout="v1"),
         [],
-        "{layout} v1 says how a file is read: a Program has been read; leave it out.",
+        "{layout} v1 is for reading a file, but a Program was given: leave it out.",
     ),
 }
 

@@ -166,7 +166,7 @@ DAMAGED_NPY: dict[str, tuple[bytes, str]] = {
     "three columns": (npy_of(np.zeros((1, 3))), "input vectors have shape (1, 3), must be (rows, 2)"),
     "three values in a row": (npy_of(np.zeros(3)), "input vectors have shape (3,), must be (rows, 2)"),
     "a single number": (npy_of(np.float64(1)), "input vectors have shape (), must be (rows, 2)"),
-    "NaN": (npy_of(np.array([[0, 1], [2, np.nan]])), "input vector 1, input 1 is nan; NaN and infinity stand for no"),
+    "NaN": (npy_of(np.array([[0, 1], [2, np.nan]])), "input vector 1, input 1 is nan; NaN and infinity are not"),
     "infinity": (npy_of(np.array([[-np.inf, 1]])), "input vector 0, input 0 is -inf"),
 }
 

@@ -256,7 +256,7 @@ def test_a_program_that_is_too_large_for_the_machine_is_refused(monkeypatch: pyt
     monkeypatch.setattr("dais_verif.golden.vm.columns._MOST_ENTRIES", 11)
     ops: list[Any] = [(-1, 0, -1, 0, (1, 3, 0)), (11, 0, 6, 0, (1, 12, 0))]
     program = Program.build(ops, [(1, 0, 0)], inp_shift=[0], terms=[(0, 0, 0)] * 6)
-    with pytest.raises(InputError, match="op 1 has 6 operands, and there are 2 ops; dais-verif run takes it"):
+    with pytest.raises(InputError, match="op 1 has 6 operands, and there are 2 ops; use dais-verif run"):
         compile_forward_and_backward(program)
 
 
@@ -293,7 +293,7 @@ def test_unusable_arguments(options: dict[str, Any], message: str) -> None:
 
 def test_engine_fast_says_why_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dais_verif.golden.vm.execute.why_not", lambda: "the C kernel was not built")
-    with pytest.raises(ToolError, match="the C kernel was not built; engine numpy gives the same results"):
+    with pytest.raises(ToolError, match="the C kernel was not built; use engine numpy, which gives the same results"):
         accept_instructions(compilation().forward, [[1]], engine="fast")
     assert accept_instructions(compilation().forward, [[1]]).values.tolist() == [[2, 1, -2, 1]]
 

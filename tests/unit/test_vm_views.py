@@ -258,7 +258,7 @@ def test_an_empty_sequence_has_no_time(capsys: pytest.CaptureFixture[str]) -> No
         ((-1,), {}, "n_sample must"),
         ((1.5,), {}, r"n_sample must be a whole number of at least 1, not 1\.5"),
         ((True,), {}, "n_sample must"),
-        ((1, True), {}, "n_sample is 1 and the first call is to be ignored: nothing would be measured"),
+        ((1, True), {}, "n_sample is 1 and the first call is ignored, so nothing would be measured"),
         ((2,), {"top_k": 0}, "top_k must be a whole number of at least 1, not 0"),
         ((2,), {"x": np.zeros((0, 1))}, "there are no rows: nothing would be measured"),
         ((2,), {"x": [[1, 2]]}, r"must be \(rows, 1\)"),

@@ -62,9 +62,11 @@ class ApplyRequest:
         require_range("grid", self.grid, 0, LIMIT)
         require_form(self.form, self.parallel, self.at_once)
         if (self.config is None) == (self.select is None):
-            raise RequestError.of("give {config}, the name of one configuration, or {select}, those of several.")
+            raise RequestError.of("name one configuration with {config}, or several with {select}.")
         if self.select is not None and self.form == "unrolled":
-            raise RequestError.of("{select} is for a machine, which has an input that chooses: add {form} memory.")
+            raise RequestError.of(
+                "{select} is for a machine, which has an input that selects a configuration: add {form} memory."
+            )
 
     @property
     def names(self) -> list[str]:

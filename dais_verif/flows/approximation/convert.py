@@ -72,8 +72,8 @@ def _changes(file: ConfigurationFile, made: ConfigurationFile) -> Iterator[str]:
     if text_of(file) == text_of(made):
         return
     if file.baseline is None:
-        yield "a baseline of 0.0 is new"
+        yield "a baseline of 0.0 was added"
     bare = sum(not op.named for one in file.configurations for node in one.nodes for op in node.ops)
     if bare:
-        yield f"{bare} knobs have the names of their approximations"
-    yield "lines have single blanks, and none is blank"
+        yield f"names of approximations were added to {bare} knobs"
+    yield "words are separated by single spaces, and there are no blank lines"

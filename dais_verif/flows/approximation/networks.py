@@ -83,7 +83,9 @@ def read_samples(path: Path, network: Network) -> Samples:
                 f"{path}: {name} has shape {array.shape}, {array.dtype}; must be numbers, (samples, *{shape})"
             )
         if count not in (None, len(array)):
-            raise InputError(f"{path}: {name} has {counted(len(array), 'sample')}, an input before it {count}")
+            raise InputError(
+                f"{path}: {name} has {counted(len(array), 'sample')}, but the inputs before it have {count}"
+            )
         count = len(array)
         if not count:
             raise InputError(f"{path}: has no samples")
@@ -94,7 +96,9 @@ def read_samples(path: Path, network: Network) -> Samples:
     if labels is None or labels.shape != (count,) or labels.dtype.kind not in "iu":
         raise InputError(f"{path}: must have an array of {count} integers called {' or '.join(_LABELS[:2])}")
     if int(labels.min()) < 0 or int(labels.max()) >= outputs:
-        raise InputError(f"{path}: a label is {int(labels.max())}, and the network has {outputs} outputs, from 0 on")
+        raise InputError(
+            f"{path}: labels are {int(labels.min())} to {int(labels.max())}, must be 0 to {outputs - 1}, the outputs"
+        )
     return Samples(np.concatenate(columns, axis=1), labels.astype(np.int64))
 
 

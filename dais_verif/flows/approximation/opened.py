@@ -40,7 +40,9 @@ def _shape_warnings(file: ConfigurationFile) -> list[str]:
     first = file.configurations[0]
     other = next((one for one in file.configurations if _shape(one) != _shape(first)), None)
     if other is not None:
-        return [f"line {other.line}: {other.name!r} is for another network than {first.name!r}: other nodes or ops"]
+        return [
+            f"line {other.line}: {other.name!r} is not for the same network as {first.name!r}: its nodes or ops differ"
+        ]
     ids = [node.id for node in first.nodes]
     if ids != list(range(1, len(ids) + 1)):
         return [f"line {first.nodes[0].line}: nodes are numbered {ids[0]}, ... and not 1, 2, 3, ..., as in any network"]

@@ -186,5 +186,5 @@ def _resumed(request: TuneRequest, about: str) -> _Kept:
             f"{str(request.kept)!r} is not a file of measurements of a search: {error}; leave out resume"
         ) from None
     if found.about != about:
-        raise InputError(f"{str(request.kept)!r} is of another network, other samples or another grid")
+        raise InputError(f"{str(request.kept)!r} is from a search with another network, other samples or another grid")
     return found

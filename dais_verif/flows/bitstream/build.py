@@ -212,8 +212,7 @@ def _require_clock(timing: BuildTiming) -> None:
         return
     assert timing.allowed is not None
     raise InputError.of(
-        "the design allows a clock of {allowed} MHz, must be at least the {required} MHz of {clock}: ask for less, or"
-        " for more {stages}",
+        "the design reaches {allowed} MHz, less than the {required} MHz of {clock}: lower {clock}, or add {stages}",
         allowed=f"{timing.allowed:.2f}",
         required=f"{timing.required:g}",
     )

@@ -123,7 +123,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     if machine is not None:
         return _run_machine(machine, board, request, progress)
     if board.cycles is not None:
-        raise InputError.of("{target} {text!r}: cycles are for machines, and this is a program", text=board.text)
+        raise InputError.of("{target} {text!r}: cycles are for machines, but this is a program", text=board.text)
     program, warnings = read_program(request.program, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
@@ -240,8 +240,8 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
         return run.finding()
     except KeyboardInterrupt:
         if request.output is not None:
-            again = "the same command with --resume goes on from there"
-            progress.notice(f"{run.journal.kept} vectors are compared; {again}")
+            again = "to continue, run the same command with --resume"
+            progress.notice(f"{run.journal.kept} vectors were compared; {again}")
         raise
 
 

@@ -52,7 +52,7 @@ def read_built(folder: Path, program: Program) -> BuildRecord:
         raise InputError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
     if record.wrap == NONE:
         raise InputError.of(
-            "{blame} {folder!r} is a build without a link, so a board with it cannot be queried", folder=str(folder)
+            "{blame} {folder!r} is a build without a link, so a board with it cannot be accessed", folder=str(folder)
         )
     return record
 
@@ -198,7 +198,7 @@ class TapsSearch:
         ending = self.load.run({"bitstream": bitstream}, bitstream.parent, _LOADING)
         if ending.status != 0:
             raise ToolError.of(
-                "the command of {load} {how}: {last}", how=ending.words, last=ending.last_line or "it says nothing"
+                "the command of {load} {how}: {last}", how=ending.words, last=ending.last_line or "it printed nothing"
             )
         return self.target
 

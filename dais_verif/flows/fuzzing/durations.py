@@ -17,5 +17,5 @@ def seconds_from(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value <= 1e9:
-        raise ValueError(f"{text!r} must be a duration above 0, as 90, 90s, 10m or 2h.")
+        raise ValueError(f"{text!r} must be a duration above 0, such as 90, 90s, 10m or 2h.")
     return value

@@ -80,7 +80,7 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
                     for finding in judged.findings:
                         keeper.keep(finding)
                     total = _added(total, judged)
-                    rate = f"{total.cases / (clock.monotonic() - begun) * 60:.0f} a minute"
+                    rate = f"{total.cases / (clock.monotonic() - begun) * 60:.0f} per minute"
                     tell(f"fuzzing: {total.cases} cases, {rate}; kept {len(keeper.found)}")
         except KeyboardInterrupt as error:
             interrupt = error
@@ -223,7 +223,7 @@ def _record(
     if keeper.found:
         causes = counted(len(keeper.found), "cause")
         times = sum(case.times for case in keeper.found) + keeper.left_out
-        verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, of {causes}"
+        verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, with {causes}"
     elif not compared:
         verdict, message = Verdict.NOT_RUN, f"nothing was compared on {counted(total.cases, 'case')}"
     if interrupted:

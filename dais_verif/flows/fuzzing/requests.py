@@ -81,7 +81,9 @@ class FuzzRequest:
         known = KINDS[self.kind]
         for name in self.pairs:
             if name not in known:
-                raise RequestError.of("{pairs} must be of {known}, not {value!r}.", known=", ".join(known), value=name)
+                raise RequestError.of(
+                    "{pairs} must be among {known}, not {value!r}.", known=", ".join(known), value=name
+                )
         if self.foreign and self.kind != "program":
             raise RequestError.of("{against} and {rtl_from} take programs only: {kind} is not for them.")
         if self.form is not None and self.form not in FORMS:

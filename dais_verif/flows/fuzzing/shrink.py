@@ -82,7 +82,7 @@ class ShrinkRequest:
         written = (*self.written, *(f"{_RTL}/{path.name}" for path in self.design.rtl))
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
         if not self.design.rtl and (self.design.pins.given or self.design.ports):
-            raise RequestError.of("{clock} and {ports} are of RTL: give it with {rtl}.")
+            raise RequestError.of("{clock} and {ports} are for RTL: give the RTL with {rtl}.")
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -266,7 +266,11 @@ def _replay(request: ShrinkRequest, form: str) -> str:
 def _record(
     request: ShrinkRequest, before: Case, after: Case, failure: Failure | None, warnings: list[str], begun: float
 ) -> ShrinkRecord:
-    what = "the command ends with 0" if request.command else "all agree, and no promise is broken, on these vectors"
+    what = (
+        "the command ends with exit code 0"
+        if request.command
+        else "all agree, and no promise is broken, on these vectors"
+    )
     return ShrinkRecord(
         verdict=Verdict.NOT_RUN,
         message=f"nothing fails: {what}",

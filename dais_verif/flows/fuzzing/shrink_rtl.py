@@ -68,7 +68,7 @@ def with_files(design: DesignRequest, case: Case) -> RtlCase:
         raise InputError(f"RTL file {str(missing[0])!r} does not exist; give the files of module {design.module}")
     files = {path.name: path.read_bytes().decode("latin-1") for path in design.rtl}
     if len(files) < len(design.rtl):
-        raise InputError("two files of the RTL have one name; rename one of them")
+        raise InputError("two files of the RTL have the same name; rename one of them")
     return RtlCase(case, files, design.module)
 
 

@@ -55,7 +55,7 @@ def _adapter(name: str, *places: str) -> Command:
 
 def _require_installed(name: str) -> None:
     if find_spec(name) is None:
-        raise RequestError.of("there is no package {name} to fuzz; pip install {name}", name=name)
+        raise RequestError.of("the Python package {name} is not installed; run: pip install {name}", name=name)
 
 
 class _Generator:
@@ -82,7 +82,9 @@ class _Generator:
         if self._request.rtl_from in RTL_ADAPTERS:  # a module around it, for the generator's own bench
             sources = [path for path in sources if not path.stem.endswith("_wrapper")]
         if not sources:
-            return Disagreement(RTL_FROM, "no RTL", "the tool ended with 0 and wrote no .v or .sv file into the folder")
+            return Disagreement(
+                RTL_FROM, "no RTL", "the tool ended with exit code 0, but wrote no .v or .sv file into the folder"
+            )
         data = tuple(sorted(path for path in rtl.glob("**/memfiles/*") if path.is_file()))
         of = program if self._request.rtl_from in RTL_ADAPTERS else case.program
         return self._simulated(case, of, DesignRequest(rtl=tuple(sources), top=self._request.top, data=data), inputs)

@@ -40,8 +40,8 @@ def assemble(request: AssemblyRequest, *, progress: Progress = SILENT) -> Assemb
     layout = request.layout or program.origin.layout
     if layout == "alir" and request.output.suffix == ".bin":
         raise RequestError(
-            f"{request.text}: the text is ALIR, which is written as JSON, not as a binary: name the file .json, or"
-            " make a binary of it with convert"
+            f"{request.text}: the text is ALIR, which is written as JSON, not as a binary: name the file .json,"
+            " or convert it with `dais-verif convert`"
         )
     data = alir_json(to_alir(program)) if layout == "alir" else write_binary(program, layout)
     write_atomically(request.output, data)

@@ -106,7 +106,7 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
     if machine is not None:
         return _of_machine(machine, request, progress)
     if request.sample != "before":
-        raise RequestError.of("{sample} {value} is for machines; a program has no edges.", value=request.sample)
+        raise RequestError.of("{sample} {value} is for machines; a program has no clock edges.", value=request.sample)
     network = find_network(request.program, request.layout) if folded is None else _of_folder(folded, request)
     program, _ = read_program(request.program if network is None else network.program(), request.layout, progress)
     if network is not None and not request.raw_inputs:

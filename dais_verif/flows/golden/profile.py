@@ -51,7 +51,9 @@ class ProfileRequest:
         require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed, samples=self.samples)
         if self.ignore_first and self.samples == 1:
-            raise RequestError.of("{ignore_first} with {samples} 1 leaves nothing to measure; use {samples} 2 or more.")
+            raise RequestError.of(
+                "with {samples} 1, {ignore_first} leaves nothing to measure; use {samples} 2 or more."
+            )
 
     def words(self) -> list[str]:
         """Return the arguments of ``dais-verif`` for this request."""

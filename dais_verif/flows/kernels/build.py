@@ -154,7 +154,7 @@ def _requested(
     found = find_libraries(libraries)
     request = read_params(params, found)
     if name is not None and request.node_name != name:
-        raise InputError(f"request {str(params)!r} is one for kernel {request.node_name!r}, not for {name!r}")
+        raise InputError(f"request {str(params)!r} is for kernel {request.node_name!r}, not for {name!r}")
     answer = instantiate(found, request)
     contents: dict[str, NDArray[Any]] = {
         f"input{at}": np.ldexp(content_of(tensor).astype(np.float64), -tensor.data_type.f)

@@ -99,7 +99,7 @@ def require_shown(kernel: KernelFolder) -> None:
     require_messages(kernel.instance)
     if "tap_valid" not in kernel.machine.signals:
         raise InputError.of(
-            "{path!r}: its hardware does not show what members print; build it again with {printf}",
+            "{path!r}: its hardware has no outputs for what members print; build it again with {printf}",
             path=str(kernel.path),
         )
 
@@ -186,12 +186,12 @@ def _difference(geometry: tuple[int, ...], golden: list[list[str]], texts: list[
     """Return the first member that prints a different text."""
     wanted, found = (sum(map(len, each)) for each in (golden, texts))
     if wanted != found:
-        return f"{counted(found, 'member prints', 'members print')}, and {wanted} must"
+        return f"{counted(found, 'member prints', 'members print')}, must be {wanted}"
     for sample, (right, other) in enumerate(zip(golden, texts, strict=True)):
         for number, (text, seen) in enumerate(zip(right, other, strict=True)):
             if text != seen:
                 member = [int(at) for at in np.unravel_index(number, geometry, order="F")]
-                return f"member {member} of sample {sample} prints {seen!r}, and must print {text!r}"
+                return f"member {member} of sample {sample} prints {seen!r}, must print {text!r}"
     return None
 
 

@@ -71,10 +71,10 @@ def prove_kernel(
         kernel=kernel.instance.name,
         form=kernel.form,
         members=mapping.members,
-        laws=broken[0] if broken else "each element is written once, and members touch what the mapping says",
-        facts="not looked at",
+        laws=broken[0] if broken else "each element is written once, and members access what the mapping states",
+        facts="not checked",
         folded=Verdict.NOT_RUN,
-        message="not looked at, since an earlier claim is not proved",
+        message="not checked, since an earlier claim is not proved",
     )
     if record.verdict is Verdict.PASS and broken:
         message = f"the mapping of {proved.kernel} breaks a law: {proved.laws}"
@@ -112,7 +112,7 @@ def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) ->
     )
     found, _, _ = simulate_kernel(kernel, asked, SILENT, Stopwatch())
     if found.verdict not in _SHOWN_BY_DRIVING:
-        message = f"{record.message}; tensors driven through the RTL say {found.verdict.value}: {found.message}"
+        message = f"{record.message}; driving tensors through the RTL gives {found.verdict.value}: {found.message}"
         return replace(record, message=message), None
     mismatch = found.first_mismatch
     where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"
@@ -140,7 +140,7 @@ def facts_of(instance: KernelInstance, form: str, machine: Machine, facts: dict[
     report = check_facts(instance, stated)
     if report.findings:
         return True, str(report.findings[0])
-    left = f"; {report.left_out} left out, which take too long" if report.left_out else ""
+    left = f"; {report.left_out} left out, since they take too long" if report.left_out else ""
     names = ", ".join(f"{name} {value}" for name, value in facts.items())
     return False, f"{names}: hold in {report.runs} runs of control{left}"
 

@@ -146,7 +146,7 @@ def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
         sum(getattr(one.driven, name) for one in sequences) for name in ("ranges", "broken_off", "stalls")
     )
     parts += [f"{ranges} ranges of the index space in random order"] * bool(ranges)
-    return ", ".join([*parts, f"{resets} broken off by a reset", f"{counted(stalls, 'cycle')} of stalls and pauses"])
+    return ", ".join([*parts, f"{resets} aborted by a reset", f"{counted(stalls, 'cycle')} of stalls and pauses"])
 
 
 def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Driven]) -> tuple[KernelRun, list[Found]]:

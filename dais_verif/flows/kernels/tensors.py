@@ -37,7 +37,7 @@ def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tupl
     given = []
     for name, array, shape, kind in zip(kernel.inputs, found, shapes, kernel.instance.input_types, strict=True):
         if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1 or len(several) > 1:
-            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or of all (samples, *{shape})")
+            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or for all (samples, *{shape})")
         given.append(_raw(path, name, array if True in several else array[None], kind, raw))
     if len({len(array) for array in given}) > 1:
         raise InputError(f"{path}: the tensors differ in their numbers of samples")
@@ -51,7 +51,7 @@ def _arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
         if isinstance(file, np.ndarray):
             if len(names) != 1:
                 wanted = ", ".join(names) or "none"
-                raise InputError(f"{path}: is one array, and the inputs are {wanted}; give an .npz file of them")
+                raise InputError(f"{path}: is one array, but the inputs are {wanted}; give them in an .npz file")
             return [file]
         found = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
@@ -99,7 +99,7 @@ def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]
     if path.suffix == ".npz":
         return npz_of(dict(zip(names, arrays, strict=True)))
     if len(arrays) != 1:
-        raise InputError(f"{str(path)!r} holds one array, and the outputs are {', '.join(names)}: name a file .npz")
+        raise InputError(f"{str(path)!r} holds one array, but the outputs are {', '.join(names)}: name a file .npz")
     file = io.BytesIO()
     np.save(file, arrays[0], allow_pickle=False)
     return file.getvalue()

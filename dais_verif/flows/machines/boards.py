@@ -60,7 +60,7 @@ class BoardSequences:
 def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> None:
     """Raise ``RequestError`` for options that only programs have."""
     if layout:
-        raise RequestError.of("{layout} is for programs, and this is a machine (ALIRFSM): leave it out.")
+        raise RequestError.of("{layout} is for programs, but this is a machine (ALIRFSM): leave it out.")
     if resume:
         raise RequestError.of(
             "{resume} is for programs: a run of a machine always starts from the beginning; leave it out."
@@ -80,10 +80,10 @@ def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
         )
     ]
     if restart.added:
-        why = "registers that no input resets; the core on the board has one more that does"
+        why = "no input resets these registers, so the core on the board has an additional reset input"
         found.append(Decision("restart", ", ".join(restart.added), why))
     if restart.lost:
-        why = "what outputs make of them before a sequence has written them is not compared"
+        why = "outputs that depend on them are not compared until the sequence has written them"
         found.append(Decision("not reset", ", ".join(restart.lost), why))
     return found
 

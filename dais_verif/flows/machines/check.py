@@ -43,7 +43,7 @@ def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
     conflict = conflict_of(machine)
     verdict, message = _judged(overflow)
     if conflict is not None and verdict is Verdict.PASS:
-        verdict, message = Verdict.UNKNOWN, f"{conflict}; run and sim look at each cycle"
+        verdict, message = Verdict.UNKNOWN, f"{conflict}; run and sim check each cycle"
     programs = [block.program for block in machine.blocks.values()]
     ops = [op for program in programs for op in program.ops]
     counted = Counter((op.spec.number, op.spec.mnemonic) for op in ops)
@@ -96,6 +96,6 @@ def _judged(overflow: Overflow) -> tuple[Verdict, str]:
     if overflow.certain:
         return Verdict.PROGRAM_INVALID, "see certain overflow"
     if overflow.possible:
-        text = "ops or indices are not safe in every state that types allow; run and sim look at each cycle"
+        text = "ops or indices are not safe in every state that types allow; run and sim check each cycle"
         return Verdict.UNKNOWN, f"{len(overflow.possible)} {text}"
     return Verdict.PASS, "the machine is valid, and no promise can be broken in any state"

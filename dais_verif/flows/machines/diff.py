@@ -60,8 +60,8 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
         raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is not a machine.")
     if find_machine(request.b) is not None:
         raise RequestError.of(
-            "A and B are machines, and a machine is compared with a program; to compare two, write the RTL of one, and "
-            "prove the other with it: {command}.",
+            "A and B are both machines, but diff compares a machine with a program; to compare two machines, emit "
+            "the RTL of one, and prove it against the other: {command}.",
             command=own_command(["prove", path_of(request.a, "A"), "--rtl", "b.v"]),
         )
     if request.frame is None:
@@ -76,7 +76,9 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
         raise InputError(f"the frame has {ports}, B has {b.n_in} and {b.n_out}")
     every = unroll(machine, frame)
     if request.inputs and every.free:
-        raise RequestError.of("{inputs} cannot be given: the frame leaves inputs or registers of the machine open.")
+        raise RequestError.of(
+            "{inputs} cannot be given: the frame does not determine all inputs or registers of the machine."
+        )
     frames = _Frames(machine, said, request, progress, compare)
     found = frames.compared(every, b)
     stalled = False
@@ -234,9 +236,9 @@ class _Frames:
                 shown = self.found(record, early.free, early.registers, 0)
                 assert shown.witness is not None
                 port = shown.witness.port
-                message = f"a stall in the place of cycle {port.cycle} changes {Element(port.signal, port.place)}"
+                message = f"a stall in place of cycle {port.cycle} changes {Element(port.signal, port.place)}"
                 return replace(shown, record=replace(record, message=message)), False
-        message = f"a stall changes registers in states that no stall of the first frame shows: {names}"
+        message = f"a stall changes registers, but only in states that the first frame does not reach: {names}"
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
@@ -257,7 +259,7 @@ class _Frames:
             broken = replace(said, frame=broken_off(said.frame, cycle, said.reset))
             other = replace(self, said=broken).after(0, b, replace(self.request, prove=False, inputs=()))
             if other.record.verdict is Verdict.PROGRAMS_DIFFER:
-                message = f"the frame after a reset in the place of cycle {cycle}: {other.record.message}"
+                message = f"the frame after a reset in place of cycle {cycle}: {other.record.message}"
                 return replace(other, record=replace(other.record, message=message)), False
         names = ", ".join(map(str, missed[:4])) + ", ..." * (len(missed) > 4)
         message = f"a reset does not restore {names}; no vector shows a frame that is wrong because of that"

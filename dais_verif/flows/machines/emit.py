@@ -59,11 +59,11 @@ def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path)
     if asked.wrap in LINKS:
         return _write_board(machine, asked, asked.wrap, top, output)
     if asked.cycles is not None:
-        raise RequestError.of("{cycles} is for {wrap} uart, spi or fifo: a stream has no end.")
+        raise RequestError.of("{cycles} is for {wrap} uart, spi or fifo: a stream has no fixed length.")
     if asked.stream is None:
         raise InputError.of(
             "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"
-            " reset: which of its signals say when data is there, and which one holds it"
+            " reset: the signals that mark valid data, stall the machine and reset it"
         )
     stream = read_stream(asked.stream, machine)
     files = machine_folder(machine, stream, top, 5.0 if asked.period is None else asked.period)

@@ -19,7 +19,7 @@ def text_of(record: CycleRecord) -> str:
 
 def _lines(record: CycleRecord) -> Iterator[str]:
     yield (
-        f"; sequence {record.sequence}, cycle {record.cycle} of {record.cycles}: before its edge; behind ->, what"
+        f"; sequence {record.sequence}, cycle {record.cycle} of {record.cycles}: before its edge; after ->, what"
         " registers hold after it"
     )
     counts: dict[str, int] = {}

@@ -93,7 +93,7 @@ def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffR
         return replace(record, message=f"{record.message}; it is unknown, as it depends on uninitialised registers")
     if value == Fraction(record.difference.a.real):
         return record
-    message = f"the oracle gives {show(value)} for {port}, the unrolled machine another value; please report it"
+    message = f"for {port}, the oracle gives {show(value)}, but the unrolled machine another value; please report it"
     return replace(record, verdict=Verdict.UNKNOWN, message=message)
 
 

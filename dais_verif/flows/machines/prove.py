@@ -207,14 +207,18 @@ def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float
 def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[str]) -> Proof:
     """Return ``proof`` updated by the replay: the results of simulators and oracle take precedence."""
     if replayed is None:
-        text = f"{proof.message}; not replayed: a file of numbers cannot hold inputs of more than 53 bits"
+        text = f"{proof.message}; not replayed: a file of vectors cannot hold inputs of more than 53 bits"
         return replace(proof, verdict=Verdict.UNKNOWN, message=text)
     if replayed.verdict in _CONFIRMED:
         return replace(proof, verdict=replayed.verdict)
     if replayed.verdict is Verdict.TOOL_FAILURE:
         message = f"{proof.message}; not replayed: {replayed.message}"
         return replace(proof, verdict=Verdict.TOOL_FAILURE, message=message)
-    why = several_readings(readings) if readings else "something undefined may hide it, else please report this"
+    why = (
+        several_readings(readings)
+        if readings
+        else "undefined values may hide the difference; otherwise please report this"
+    )
     said = f"{replayed.verdict.value}: {replayed.message}"
     message = f"the proof found a sequence that the simulation does not confirm ({said}); {why}; {proof.message}"
     return replace(proof, verdict=Verdict.UNKNOWN, message=message)

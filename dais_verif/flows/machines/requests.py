@@ -58,5 +58,5 @@ def require_no_options(**options: object) -> None:
     for name, value in options.items():
         if value:
             raise RequestError.of(
-                "{option} is for programs, and this is a machine (ALIRFSM): leave it out.", option=Argument(name)
+                "{option} is for programs, but this is a machine (ALIRFSM): leave it out.", option=Argument(name)
             )

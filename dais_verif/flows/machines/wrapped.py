@@ -32,7 +32,7 @@ def simulate_wrapped_machine(
     """
     if request.inputs:
         raise RequestError.of(
-            "{inputs} are cycles of a machine; behind AXI4-Stream it is given generated beats: {vectors}."
+            "{inputs} are cycles of a machine; behind AXI4-Stream, only generated beats are supported: {vectors}."
         )
     if wrapped.pins is None or machine_hash(machine, wrapped.core) != wrapped.program_hash:
         raise InputError(
@@ -45,7 +45,7 @@ def simulate_wrapped_machine(
         watched = WatchedFiles.of(wrapped.design)
         classes = [StimulusClass("generated", request.vectors)] if request.vectors else []
         record = begun_machine_record(request, machine, watched, request.design, [], classes, simulators, None)
-        stalls = "backpressure, pauses and resets must change no beat that comes out"
+        stalls = "backpressure, pauses and resets must not change any output beat"
         others = [one for one in record.decisions if one.what != "sequences"]
         record = replace(record, decisions=[Decision("streams", "with random stalls", stalls), *others])
         folder.begin(record)

@@ -49,7 +49,7 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
     for name in request.asked:
         if name not in ("sim", "prove"):
             raise RequestError.of(
-                "{judges} {name} is for programs, and this is a machine: its judges are sim and prove.", name=name
+                "{judges} {name} is for programs, but this is a machine: its judges are sim and prove.", name=name
             )
     return machine
 

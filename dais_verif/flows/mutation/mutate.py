@@ -149,8 +149,8 @@ def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
     array = next((wire.name for wire in wires if "[" in wire.name), None)
     if array is not None and {"sim", "directed"} & {*request.asked}:
         raise InputError.of(
-            "port {name!r} is an element of an array, and mutants are not simulated through such ports; prove them"
-            " alone ({judges} prove), or name a module around it with a port an element",
+            "port {name!r} is an element of an array; mutants cannot be simulated through such ports: prove them"
+            " alone ({judges} prove), or name a module around it that has one port per element",
             name=array,
         )
 
@@ -159,7 +159,7 @@ def _texts(design: RtlDesign) -> dict[str, str]:
     """Return the sources by name, one character per byte. Raises ``InputError`` for two files of the same name."""
     files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
     if len(files) < len(design.sources):
-        raise InputError("two files of the RTL have one name; rename one of them to have mutants of both")
+        raise InputError("two files of the RTL have the same name; rename one of them to have mutants of both")
     return files
 
 
@@ -340,16 +340,16 @@ def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequenc
         text = f"{summary.unsound} mutants were proved, but a simulator shows that they differ from the program"
         return Verdict.UNSOUND, f"{text}: a defect of dais-verif"
     if not summary.mutants:
-        return Verdict.NOT_RUN, "no tool reads any of the mutants"
+        return Verdict.NOT_RUN, "no tool can read any of the mutants"
     if missed:
         return Verdict.NOT_SIGNED_OFF, f"{len(missed)} expectations are not met, the first: {missed[0]}"
     if request.floor is not None and not summary.reaches(request.floor):
         score = "there is no score" if summary.score is None else f"the score is {summary.score:g} %"
-        return Verdict.NOT_SIGNED_OFF, f"{score}, and must be {request.floor:g} %"
+        return Verdict.NOT_SIGNED_OFF, f"{score}, must be at least {request.floor:g} %"
     unknown = 100 * summary.unknown / summary.mutants
     if request.most_unknown is not None and unknown > request.most_unknown:
         text = f"{summary.unknown} of {summary.mutants} mutants are unknown, {unknown:.1f} %"
-        return Verdict.NOT_SIGNED_OFF, f"{text}, and may be {request.most_unknown:g} %"
+        return Verdict.NOT_SIGNED_OFF, f"{text}; at most {request.most_unknown:g} % are allowed"
     text = f"{summary.killed} of {summary.to_kill} mutants that are not equivalent are killed"
     return Verdict.PASS, f"{text}; {summary.survived} survived, {summary.unknown} unknown"
 

@@ -73,7 +73,7 @@ class MutationRequest:
         for name in self.judges:
             if name not in JUDGES:
                 raise RequestError.of(
-                    "{judges} must be of {known}, not {value!r}.", known=", ".join(JUDGES), value=name
+                    "{judges} must be among {known}, not {value!r}.", known=", ".join(JUDGES), value=name
                 )
         if self.simulator not in MUTATION_SIMULATORS:
             raise RequestError.of(

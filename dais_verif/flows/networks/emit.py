@@ -35,9 +35,7 @@ def emit_network(request: EmitRequest) -> EmissionRecord:
         raise RequestError.of("{form} {value} writes a module called model: leave {top} out.", value=request.form)
     program = request.program
     if find_network(program, request.layout) is None:
-        raise InputError.of(
-            "{form} {value} is for networks in ONNX files, and this is not a network", value=request.form
-        )
+        raise InputError.of("{form} {value} is for networks in ONNX files, but this is not one", value=request.form)
     data = program if isinstance(program, bytes) else read_plain(Path(str(program)), _MOST_BYTES)
     read = () if isinstance(program, bytes) else (Path(str(program)),)
     made = build_network(

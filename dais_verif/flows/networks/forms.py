@@ -26,9 +26,10 @@ def require_form(form: str, parallel: int, at_once: Sequence[int] = ()) -> None:
     require_range("parallel", parallel, 1, _MOST_PARALLEL)
     if form != "memory" and parallel > 1:
         raise RequestError.of(
-            "{parallel} {value} is for {form} memory: unrolled, all is side by side, in a stream a pixel with all"
-            " channels.",
+            "{parallel} {value} is for {form} memory: the parallelism of unrolled hardware and of streams is fixed.",
             value=parallel,
         )
     if at_once and form == "unrolled":
-        raise RequestError.of("{at_once} is for {form} memory or stream: unrolled, all is computed at once.")
+        raise RequestError.of(
+            "{at_once} is for {form} memory or stream: in unrolled hardware, all nodes are computed at once."
+        )

@@ -68,10 +68,10 @@ def prove_network(
         kernel=folder.name,
         form=folder.form,
         members=sum(stage.instance.mapping.members for stage in stages),
-        laws=broken[0] if broken else "each element is written once, and members touch what mappings say",
-        facts="cycles: not looked at",
+        laws=broken[0] if broken else "each element is written once, and members access what mappings state",
+        facts="cycles: not checked",
         folded=Verdict.NOT_RUN,
-        message="not looked at, since an earlier claim is not proved",
+        message="not checked, since an earlier claim is not proved",
         settings=settings,
     )
     if record.verdict is Verdict.PASS and broken:
@@ -159,7 +159,7 @@ def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKern
     facts = "cycles " + ", ".join(f"{one.cycles} of {one.name}" for one in settings)
     if findings:
         verdict, message = (wrong or findings)[0]
-        return replace(proved, folded=verdict, message=message, facts=f"{facts}: not all of them shown")
+        return replace(proved, folded=verdict, message=message, facts=f"{facts}: not all of them are proved")
     message = "every frame of each configuration, for all inputs, computes the network"
     return replace(proved, folded=Verdict.PASS, message=message, facts=f"{facts}: hold in every frame")
 
@@ -190,7 +190,7 @@ def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -
     )
     found, _, _ = simulate_network(folder, asked, SILENT, Stopwatch())
     if found.verdict not in _SHOWN_BY_DRIVING:
-        message = f"{record.message}; images driven through the RTL say {found.verdict.value}: {found.message}"
+        message = f"{record.message}; driving images through the RTL gives {found.verdict.value}: {found.message}"
         return replace(record, message=message), None
     mismatch = found.first_mismatch
     where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"

@@ -124,9 +124,7 @@ def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
     parts = ["images in sequences from power-up"] + ["words in random order"] * (folder.form == "memory")
     if len(folder.configurations) > 1:
         parts.append("each image in a configuration of its own, with other values of config while it runs")
-    return ", ".join(
-        [*parts, f"{counted(resets, 'run')} broken off by a reset", f"{counted(pauses, 'cycle')} of pauses"]
-    )
+    return ", ".join([*parts, f"{counted(resets, 'run')} aborted by a reset", f"{counted(pauses, 'cycle')} of pauses"])
 
 
 def _compared(

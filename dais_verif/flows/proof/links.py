@@ -226,7 +226,7 @@ def _answers(
                 except ToolError:
                     return Verdict.RTL_MISMATCH, f"it is silent after {_told(number, asked[number])}"
                 if said != expected:
-                    told = f"{_shown(said)} and not {_shown(expected)}, to {_told(number, asked[number])}"
+                    told = f"{_shown(said)} instead of {_shown(expected)} to {_told(number, asked[number])}"
                     return Verdict.RTL_MISMATCH, f"it answers {told}"
     except DaisError as error:
         return Verdict.TOOL_FAILURE, str(error)

@@ -79,7 +79,7 @@ class RtlReader:
         if not _is_vhdl(design):
             return design
         if not all(map(is_vhdl, design.sources)):
-            raise InputError("RTL in two languages, VHDL and Verilog; the proof reads one of them")
+            raise InputError("RTL in two languages, VHDL and Verilog; a proof can read only one of them")
         form = in_verilog(design.sources, design.top, design.data, self.folder.with_name("ghdl"), _LIMITS)
         return replace(design, sources=(form,), data=())
 

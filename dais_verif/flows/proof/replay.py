@@ -53,8 +53,8 @@ _VECTORS = 256
 
 #: Why a simulator may show no error for undefined bits: it takes one branch, or has no X.
 _OPEN = (
-    "the outputs depend on something undefined there, a bit without a driver, a place beyond a vector or an array, or"
-    " X, and simulation gets the right value by chance; give it a value"
+    "the outputs depend on an undefined value (an undriven bit, an index out of range or X), and the simulation gets"
+    " the right value by chance; define the value"
 )
 
 #: Possible verdicts of a simulator on a vector that the proof found to be wrong.

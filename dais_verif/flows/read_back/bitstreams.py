@@ -109,7 +109,7 @@ def _package(name: str | None, configuration: Configuration) -> str:
         raise InputError.of("{device} must be one of {known}, not {value!r}", known=", ".join(DEVICES), value=name)
     if device.chip != configuration.device:
         raise InputError.of(
-            "{device} {value} has chip {chip}, and the bitstream is for {other}",
+            "{device} {value} has chip {chip}, but the bitstream is for {other}",
             value=name,
             chip=device.chip,
             other=configuration.device,

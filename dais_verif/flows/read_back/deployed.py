@@ -35,10 +35,10 @@ def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> I
         found = _configuration(deployed, folder / "deployed")
         expected = _configuration(certified, folder / "certified")
     except InputError as error:
-        yield CertificateFinding(what, "what the certified bitstream configures", str(error))
+        yield CertificateFinding(what, "the configuration of the certified bitstream", str(error))
         return
     if found != expected:
-        yield CertificateFinding(what, "what the certified bitstream configures", _difference(expected, found))
+        yield CertificateFinding(what, "the configuration of the certified bitstream", _difference(expected, found))
 
 
 def _configuration(path: Path, folder: Path) -> Configuration:
@@ -64,7 +64,7 @@ def _configuration(path: Path, folder: Path) -> Configuration:
 
 def _difference(expected: Configuration, found: Configuration) -> str:
     if found.device != expected.device:
-        return f"one for another device, {found.device} in the place of {expected.device}"
+        return f"a configuration for {found.device} instead of {expected.device}"
     places = sorted({*expected.bits, *found.bits})
     bits = [
         (place, bit)
@@ -76,7 +76,7 @@ def _difference(expected: Configuration, found: Configuration) -> str:
     ]
     if bits:
         (x, y), (row, column) = bits[0]
-        return f"{len(bits)} other bits of tiles, the first one B{row}[{column}] of tile ({x} {y})"
+        return f"{len(bits)} different bits of tiles, the first one B{row}[{column}] of tile ({x} {y})"
     if rams:
-        return f"other contents of {len(rams)} block RAMs, the first one at ({rams[0][0]} {rams[0][1]})"
-    return "other bits outside of tiles"
+        return f"different contents of {len(rams)} block RAMs, the first one at ({rams[0][0]} {rams[0][1]})"
+    return "different bits outside of tiles"

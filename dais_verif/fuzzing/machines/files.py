@@ -55,13 +55,13 @@ def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise InputError(f"{path}: not a case as written by fuzz ({type(error).__name__}: {error})") from None
     if Path(name).name != name:
-        raise InputError(f"{path}: machine must be the name of a file beside it, not {name!r}")
+        raise InputError(f"{path}: machine must be the name of a file in the same folder, not {name!r}")
     if known is not None and known[0] not in SHIPPED:
-        raise InputError(f"{path}: kernel must be one that is shipped, not {known[0]!r}")
+        raise InputError(f"{path}: kernel must be a built-in one, not {known[0]!r}")
     machine = load_machine(folder / name)
     inputs = {signal.name: len(signal.types) for signal in machine.inputs}
     if not sequences or cycles < 1:
-        raise InputError(f"{path}: there must be a sequence of a cycle or more")
+        raise InputError(f"{path}: must have a sequence of at least one cycle")
     for one in sequences:
         if set(one) != set(inputs) or any(not _fits(one[name], cycles, inputs[name]) for name in inputs):
             raise InputError(f"{path}: each sequence must have {counted(cycles, 'row')} for each input of the machine")

@@ -66,7 +66,7 @@ def engines(case: MachineCase) -> Disagreement | None:
             for name, wanted in exact.outputs.items():
                 if not np.array_equal(fast.outputs[name], wanted, equal_nan=True):
                     when = "after" if after else "before"
-                    return Disagreement("engines", "output", f"{name} differs from the oracle's {when} some edge")
+                    return Disagreement("engines", "output", f"{name} differs from the oracle's {when} an edge")
     return None
 
 
@@ -84,9 +84,9 @@ def text_form(case: MachineCase) -> Disagreement | None:
     text = machine_text(case.machine)
     back = parse_machine(text.encode())
     if back.hash != case.machine.hash:
-        return Disagreement("text", "another machine", "the text of the machine is read back as another one")
+        return Disagreement("text", "another machine", "the text of the machine reads back as a different machine")
     if machine_text(back) != text:
-        return Disagreement("text", "another text", "the machine that is read back has another text")
+        return Disagreement("text", "another text", "the machine that was read back is written as a different text")
     return None
 
 
@@ -95,7 +95,9 @@ def json_form(case: MachineCase) -> Disagreement | None:
     with contextlib.suppress(InputError):
         data = machine_json(case.machine)
         if parse_machine(data).hash != case.machine.hash:
-            return Disagreement("alirfsm", "another machine", "the ALIRFSM of the machine is read back as another one")
+            return Disagreement(
+                "alirfsm", "another machine", "the ALIRFSM of the machine reads back as a different machine"
+            )
         return None
     raise NotJudged("ALIRFSM cannot express this machine")
 
@@ -118,7 +120,7 @@ def proved_rtl(case: MachineCase) -> Disagreement | None:
     if proof.verdict is Verdict.RTL_MISMATCH and any(one.initial is None for one in case.machine.registers):
         raise NotJudged("registers without initial values are left to simulators")
     if proof.verdict is Verdict.RTL_MISMATCH:
-        return Disagreement("prove", "refuted", f"the RTL that we emit is refuted: {proof.message}")
+        return Disagreement("prove", "refuted", f"the emitted RTL is refuted: {proof.message}")
     if proof.verdict is not Verdict.PASS:
         raise NotJudged(proof.message)
     return None
@@ -157,7 +159,7 @@ def unfolded(case: MachineCase) -> Disagreement | None:
     """Compare the members of a kernel, run one by one, with the program of all members in the oracle."""
     request = case.request
     if request is None:
-        raise NotJudged("the case is of no kernel")
+        raise NotJudged("the case has no kernel")
     instance, samples = request.instance, request.samples
     program = unfold(instance)
     found = run_instance(instance, samples, check=False)
@@ -172,7 +174,9 @@ def unfolded(case: MachineCase) -> Disagreement | None:
         tensors = zip(found, request.params.output_tensors, strict=True)
         grids = [_grid(tensor) for array, tensor in tensors for _ in range(array[sample].size)]
         if [raw * oracle.two(-f) for raw, f in zip(raws, grids, strict=True)] != list(right):
-            return Disagreement("unfolded", "output", f"sample {sample}: members give other numbers than the program")
+            return Disagreement(
+                "unfolded", "output", f"sample {sample}: members compute other numbers than the program"
+            )
     return None
 
 

@@ -38,7 +38,7 @@ def ranges(case: Case) -> Disagreement | None:
             ):
                 said = "breaks" if op.index in broken else "keeps"
                 return Disagreement(
-                    "ranges", "promise", f"{op} {said} its promise on vector {number}, said {status.name}"
+                    "ranges", "promise", f"{op} {said} its promise on vector {number}, but its status is {status.name}"
                 )
     return None
 

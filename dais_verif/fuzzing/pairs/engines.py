@@ -81,7 +81,7 @@ def machine_engine(case: Case) -> Disagreement | None:
 def fast_engine(case: Case) -> Disagreement | None:
     """Compare the C kernel with the oracle in every instruction set of this machine, also with repeated rows."""
     if fast.why_not() or fast.beyond(case.program) or not case.rows:
-        raise NotJudged("the C kernel is not there, or does not take the program")
+        raise NotJudged("the C kernel was not built, or does not support the program")
     right = expected(case)
     for fuse, locality in ((True, True), (False, False)):
         try:

@@ -25,9 +25,9 @@ def text_form(case: Case) -> Disagreement | None:
     text = listing(case.program)
     back = assemble(text)
     if back.hash != case.program.hash:
-        return Disagreement("text", "another program", "the text of the program is read back as another one")
+        return Disagreement("text", "another program", "the text of the program reads back as a different program")
     if listing(back) != text:
-        return Disagreement("text", "another text", "the program that is read back has another text")
+        return Disagreement("text", "another text", "the program that was read back is written as a different text")
     return None
 
 
@@ -38,9 +38,11 @@ def binary_layouts(case: Case) -> Disagreement | None:
             data = write_binary(case.program, layout)
             back = parse(data, layout=layout)
             if back.hash != case.program.hash:
-                return Disagreement("layouts", layout, f"{layout}: read back as another program")
+                return Disagreement("layouts", layout, f"{layout}: reads back as a different program")
             if write_binary(back, layout) != data:
-                return Disagreement("layouts", layout, f"{layout}: what is read back is written otherwise")
+                return Disagreement(
+                    "layouts", layout, f"{layout}: the program that was read back is written differently"
+                )
     return None
 
 
@@ -50,14 +52,14 @@ def json_forms(case: Case) -> Disagreement | None:
         for number, row in enumerate(case.rows[:_ROWS]):
             wanted, found = (_answer(program, row) for program in (case.program, other))
             if wanted != found:
-                return Disagreement("forms", name, f"{name}: another answer to vector {number}")
+                return Disagreement("forms", name, f"{name}: different outputs for vector {number}")
     with contextlib.suppress(InputError):
         data = write_binary(case.program, "v1")
         read = parse(data, layout="v1")
         raised = to_alir(read)
         was = as_it_was(parse(alir_json(raised, notes_of(read, raised))))
         if was is None or write_binary(was, "v1") != data:
-            return Disagreement("forms", "binary", "the binary that an ALIR file was made of does not come back")
+            return Disagreement("forms", "binary", "the binary from which an ALIR file was made is not restored")
     return None
 
 

@@ -79,14 +79,17 @@ def _compared(
     """Return the disagreement as kind and text; None if neither vectors nor proof show that the netlist is wrong."""
     if simulated is not None:
         if proof.verdict is Verdict.PASS:
-            return "proved, and a simulation differs", f"the netlist is proved, but: {simulated.text}"
+            return "proved, but a simulation differs", f"the netlist is proved, but: {simulated.text}"
         return simulated.kind, simulated.text
     if proof.verdict is not Verdict.RTL_MISMATCH:
         return None
     again = None if proof.counterexample is None else judged_in(_replay(case, proof), design, folder, "icarus", _PAIR)
     if again is not None:
-        return again.kind, f"a proof finds what the vectors do not show: {again.text}"
-    return "refuted, and no simulation differs", f"the netlist is refuted, and Icarus does not agree: {proof.message}"
+        return again.kind, f"the proof found a difference that the vectors do not show: {again.text}"
+    return (
+        "refuted, but no simulation differs",
+        f"the netlist is refuted, but Icarus does not confirm it: {proof.message}",
+    )
 
 
 def _replay(case: Case, proof: Proof) -> Case:

@@ -27,7 +27,7 @@ def proved_rtl(case: Case) -> Disagreement | None:
         source.write_text(emit_verilog(case.program))
         proof = proof_of(case, [source], _SECONDS)
     if proof.verdict is Verdict.RTL_MISMATCH:
-        return Disagreement("prove", "refuted", f"the RTL that we emit is refuted: {proof.message}")
+        return Disagreement("prove", "refuted", f"the emitted RTL is refuted: {proof.message}")
     if proof.verdict is not Verdict.PASS:
         raise NotJudged(proof.message)
     return None

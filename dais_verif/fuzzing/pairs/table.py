@@ -34,9 +34,9 @@ PAIRS: dict[str, PairSpec] = {
     "fast": PairSpec(engines.fast_engine, 1, "the C kernel, in every instruction set, and the oracle"),
     "text": PairSpec(forms.text_form, 1, "a program and its text, read back"),
     "layouts": PairSpec(forms.binary_layouts, 1, "a program and its binaries, read back"),
-    "forms": PairSpec(forms.json_forms, 2, "a program and what it is in ALIR and in JSON"),
+    "forms": PairSpec(forms.json_forms, 2, "a program and its conversions to ALIR and JSON"),
     "ranges": PairSpec(claims.ranges, 1, "intervals of values, and the values"),
-    "coverage": PairSpec(claims.unreachable_bins, 2, "bins that are said to be unreachable, and what vectors hit"),
+    "coverage": PairSpec(claims.unreachable_bins, 2, "bins that are shown to be unreachable, and what vectors hit"),
     "prove": PairSpec(proof.proved_rtl, 4, "the emitted Verilog and the prover"),
     **{
         name: PairSpec(

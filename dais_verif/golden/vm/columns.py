@@ -41,8 +41,8 @@ def operands_of(program: Program) -> Ints:
     most = int(counts.max(initial=3))
     if program.n_ops * most > _MOST_ENTRIES:
         raise InputError(
-            f"the machine cannot take this program: op {int(counts.argmax())} has {most} operands, and there are"
-            f" {counted(program.n_ops, 'op')}; dais-verif run takes it"
+            f"the virtual machine cannot run this program: op {int(counts.argmax())} has {most} operands, and there are"
+            f" {counted(program.n_ops, 'op')}; use dais-verif run"
         )
     reads = np.full((program.n_ops, most), -1, dtype=np.int32)
     reads[owner, np.arange(len(owner)) - (np.cumsum(counts) - counts)[owner]] = terms.op[read]

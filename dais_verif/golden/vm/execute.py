@@ -170,7 +170,7 @@ def executor_of(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
 def _executor(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
     problem = why_not() if engine != "numpy" else ""
     if problem and engine == "fast":
-        raise ToolError(f"engine fast: {problem}; engine numpy gives the same results")
+        raise ToolError(f"engine fast: {problem}; use engine numpy, which gives the same results")
     if engine != "auto":
         return EXECUTORS[engine](iseq)
     try:

@@ -90,7 +90,7 @@ def benchmark_accept_instructions(
     _whole("n_sample", n_sample)
     _whole("top_k", top_k)
     if ignore_first_call and n_sample == 1:
-        raise InputError("n_sample is 1 and the first call is to be ignored: nothing would be measured; use 2 or more")
+        raise InputError("n_sample is 1 and the first call is ignored, so nothing would be measured; use 2 or more")
     call, rows, name = _call(iseq, x, engine)
     if rows == 0:
         raise InputError("there are no rows: nothing would be measured")

@@ -192,9 +192,7 @@ def _found(instance: KernelInstance, plan: _Schedule, cycles: int, samples: int,
     wrong = np.flatnonzero(outputs["done"][:, 0] != done)
     if len(wrong):
         at = int(wrong[0])
-        return Found(
-            problem=f"done is {1 - done[at]} in cycle {at}, and must be {done[at]}: the latency is not as stated"
-        )
+        return Found(problem=f"done is {1 - done[at]} in cycle {at}, must be {done[at]}: the latency is not as stated")
     tensors, when = [], []
     for t, (places, mapped) in enumerate(zip(plan.reads, instance.mapping.outputs, strict=True)):
         size = prod(mapped.sizes)

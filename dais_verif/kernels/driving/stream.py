@@ -102,7 +102,7 @@ def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, 
         numbers, places = _beats(raster, plane, True)
         beats = np.unique(numbers)
         if len(moved) != samples * len(beats):
-            problem = f"{counted(len(moved), 'beat')} of outputs came, and must be {samples * len(beats)}"
+            problem = f"{counted(len(moved), 'beat')} of outputs came, must be {samples * len(beats)}"
             return Found(problem=f"{problem}, {len(beats)} of each of {samples} samples")
         data = outputs[plane_name("y", raster.outputs, number)]
         order = np.searchsorted(beats, numbers)

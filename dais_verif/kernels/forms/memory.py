@@ -124,7 +124,7 @@ def memory_form(
     mapping = instance.mapping
     group = group_of(instance, parallel)
     if printf and parallel > 1:
-        raise InputError(f"{instance.name}: members print one after the other, not {parallel} side by side; ask for 1")
+        raise InputError(f"{instance.name}: members print one after the other, not {parallel} in parallel; use 1")
     inputs, outputs = require_memory_form(instance, parallel, words)
     steps = _steps(inputs, outputs, parallel)
     machine = _Writer(instance, group, steps, inputs, outputs, instance.taps if printf else None).build()
@@ -179,13 +179,13 @@ def _require_small(
         if not all(tensor.sizes) or words > MOST_WORDS:
             raise InputError(
                 f"{instance.name}: {tensor.name} has sizes {list(tensor.sizes)}; its memory would have {words} words, "
-                f"and there may be up to {MOST_WORDS}, of a tensor that is not empty"
+                f"must have 1 to {MOST_WORDS}"
             )
         if not 0 < members * one.addressing.count <= MOST_STEPS:
             who = "a member touches" if members == 1 else f"{members} members touch"
             raise InputError(
                 f"{instance.name}: {who} {members * one.addressing.count} elements of {tensor.name}, one per cycle; "
-                f"from 1 to {MOST_STEPS} are taken"
+                f"1 to {MOST_STEPS} are supported"
             )
 
 

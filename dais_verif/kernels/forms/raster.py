@@ -125,7 +125,7 @@ def raster_of(instance: KernelInstance) -> Raster:
     """Return the raster of an instance. Raises ``InputError`` with the reason if it does not fit the stream form."""
     mapping, name = instance.mapping, instance.name
     if not mapping.inputs:
-        raise InputError(f"{name}: the stream form needs an input that is not constant, and there is none")
+        raise InputError(f"{name}: the stream form needs an input that is not constant")
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
     writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
     inputs = tuple(_plane(name, *pair) for pair in zip(mapping.inputs, reads, strict=True))
@@ -133,7 +133,7 @@ def raster_of(instance: KernelInstance) -> Raster:
     sizes = _sizes(inputs[0])
     for plane, read in zip(inputs, reads, strict=True):
         if _followed(read, plane) != followed or _sizes(plane) != sizes:
-            _refuse(name, plane, "is not scanned as the first input is, pixel by pixel beside it")
+            _refuse(name, plane, "is not scanned in step with the first input, pixel by pixel")
     outputs = tuple(
         _output_plane(name, tensor, write, followed, mapping.geometry)
         for tensor, write in zip(mapping.outputs, writes, strict=True)
@@ -182,7 +182,9 @@ def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
     for d, row in enumerate(addressing.slopes):
         slopes = [slope for slope in row if slope]
         if len(slopes) > 1 or any(slope < 0 for slope in slopes):
-            _refuse(name, tensor, f"is read with slopes {list(row)} in dimension {d}, no window that moves forwards")
+            _refuse(
+                name, tensor, f"is read with slopes {list(row)} in dimension {d}, so its window does not move forwards"
+            )
         if slopes and (d < _SAMPLES - 1 or d >= _SAMPLES):
             scanned.append(d)
     return Plane(tensor, tuple(scanned), tuple(d for d in range(len(tensor.sizes)) if d not in scanned))
@@ -209,9 +211,9 @@ def _output_plane(
     if [addressing.slopes[d] for d in scanned] != unit:
         _refuse(name, tensor, "is not written pixel after pixel in the order in which the input is read")
     if any(offset[d] for offset in addressing.offsets for d in scanned):
-        _refuse(name, tensor, "is written by each member at more than one pixel, or at another than its own")
+        _refuse(name, tensor, "is not written by each member at exactly its own pixel")
     if _sizes(plane) != tuple(geometry[at] for at in followed):
-        _refuse(name, tensor, "has another number of pixels than there are members")
+        _refuse(name, tensor, "does not have as many pixels as there are members")
     return plane
 
 
@@ -221,7 +223,7 @@ def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geome
     count, size = geometry[followed], _sizes(inputs[0])[at]
     strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}
     if len(strides) > 1:
-        _refuse(name, inputs[0], f"is read with another stride than another input: {sorted(strides)}")
+        _refuse(name, inputs[0], f"is not read with the same stride as the other inputs: {sorted(strides)}")
     (stride,) = strides
     offsets = {offset[plane.scanned[at]] for plane, read in zip(inputs, reads, strict=True) for offset in read.offsets}
     room = size - 1 - stride * (count - 1)

@@ -58,7 +58,7 @@ def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:
     wide = refuse(
         GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
         lambda r: fixed(r, 0).width > WIDEST_TABLE,
-        why=f"a table is looked up by up to {WIDEST_TABLE} bits: cast the input first",
+        why=f"a table can have an index of up to {WIDEST_TABLE} bits: cast the input first",
     )
     exact = refuse(
         GlueCode.INCOMPATIBLE_DATA_TYPE,

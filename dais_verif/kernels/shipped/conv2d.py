@@ -107,8 +107,8 @@ CONV2D = Kernel(
         refuse(
             GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
             lambda r: r.inputs[0].dims not in (3, 4) or r.inputs[1].dims != 4,
-            why="the image must be (channels, height, width), with samples before them or not, and the weights have 4 "
-            "dimensions",
+            why="the image must be (channels, height, width), optionally with samples before them, and the weights "
+            "must have 4 dimensions",
         ),
         refuse(
             GlueCode.INCOMPATIBLE_INPUT_SIZE,

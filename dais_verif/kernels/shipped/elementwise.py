@@ -48,7 +48,7 @@ def elementwise(
                 GlueCode.INCOMPATIBLE_INPUT_SIZE,
                 lambda r: len({t.geometry.shape for t in r.inputs}) > 1,
                 lambda r: WrittenBack(input_sizes={1: r.inputs[0].sizes}),
-                why="both inputs have one shape",
+                why="both inputs must have the same shape",
             ),
             refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
             expect_output_sizes(lambda r: r.inputs[0].sizes),

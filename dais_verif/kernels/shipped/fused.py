@@ -41,6 +41,6 @@ def _unknown(request: Request) -> bool:
 KNOWN_ACTIVATION = refuse(
     GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
     _unknown,
-    why=f"activation must be {', '.join(f'{n} ({word})' for word, n in ACTIVATIONS.items())}; most from 0 on, and "
-    f"fraction from -{MOST_FRACTION} to {MOST_FRACTION}",
+    why=f"activation must be {', '.join(f'{n} ({word})' for word, n in ACTIVATIONS.items())}; most must be "
+    f"0 or more, and fraction -{MOST_FRACTION} to {MOST_FRACTION}",
 )

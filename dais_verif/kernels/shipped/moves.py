@@ -97,7 +97,7 @@ CONCAT = Kernel(
             GlueCode.INCOMPATIBLE_INPUT_SIZE,
             _shapes_differ,
             lambda r: WrittenBack(input_sizes={1: tuple(_beside(r))}),
-            why="inputs have one shape but for the axis",
+            why="inputs must have the same shape, except along the axis",
         ),
         refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
         expect_output_sizes(
@@ -109,5 +109,5 @@ CONCAT = Kernel(
         check_types(_wires),
     ),
     input_names=("input", "other"),
-    about="y behind x along an axis",
+    about="y after x along an axis",
 )

@@ -98,7 +98,7 @@ def _pooling(
             refuse(
                 GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
                 lambda r: r.inputs[0].dims < 2,
-                why="an image has 2 dimensions or more",
+                why="an image must have 2 dimensions or more",
             ),
             *checks,
             refuse(

@@ -73,7 +73,7 @@ def params_from_tpc(params: TpcKernelParams) -> HabanaKernelParams:
     """
     if unsupported(params) is not None:
         raise InputError(
-            "a request of the older generation has tensors of up to five dimensions, of one size each and of 32 bits"
+            "in the older generation, a tensor has up to five dimensions, each of a single size of up to 32 bits"
         )
     return HabanaKernelParams(
         node_name=params.guid.name,
@@ -102,13 +102,13 @@ def _tensor_to_tpc(tensor: Tensor) -> TpcTensor:
 def _tensors_from_tpc(tensors: Sequence[TpcTensor]) -> tuple[Tensor, ...]:
     there = [tensor for tensor in tensors if not tensor.null]
     if any(tensor.null for tensor in tensors[: len(there)]):
-        raise InputError("an absent tensor is before a present one, which the older generation does not support")
+        raise InputError("an absent tensor comes before a present one, which the older generation does not support")
     return tuple(map(_tensor_from_tpc, there))
 
 
 def _tensor_from_tpc(tensor: TpcTensor) -> Tensor:
     if tensor.data_type is None:
-        raise InputError("a tensor of a request has a type")
+        raise InputError("a tensor of a request must have a type")
     return Tensor(
         TensorGeometry(tensor.dims, tensor.max_sizes[:MAX_DIMS]),
         tensor.data_type,
@@ -123,8 +123,8 @@ def pattern_to_tpc(pattern: AccessPattern, memset: PadValue | None = None) -> Tp
     for d, dim in enumerate(pattern.dims):
         if dim.start_a != dim.end_a:
             raise InputError(
-                f"dimension {d} starts with slope {dim.start_a} and ends with slope {dim.end_a}: "
-                "the newer generation of the interface has one"
+                f"dimension {d} starts with slope {dim.start_a} and ends with slope {dim.end_a}, but "
+                "the newer generation of the interface has a single slope"
             )
     return TpcTensorAccessPattern(
         mapping=tuple(DimIndexMapping(d.dim, d.start_a, d.start_b, d.end_b, d.all_required) for d in pattern.dims),

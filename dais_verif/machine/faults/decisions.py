@@ -51,7 +51,8 @@ def _of_gates(machine: Machine, block: Block) -> Iterator[Fault]:
     for op in [op for op in block.program.ops if op.code == Code.BIT_BINARY][:_MOST]:
         gate = op.data >> 56
         data = op.data - (gate << 56) + (_OTHER_GATE[gate] << 56)
-        text = f"block {block.name}, {op}: {('AND', 'OR', 'XOR')[_OTHER_GATE[gate]]} in its place"
+        names = ("AND", "OR", "XOR")
+        text = f"block {block.name}, {op}: {names[_OTHER_GATE[gate]]} in place of {names[gate]}"
         yield Fault(FaultKind.DECISION, text, _with_data(machine, block, op, data))
 
 

@@ -81,10 +81,10 @@ class _Resolution:
             return assemble_labelled(text.text, self.statements.name, text.first)
         file = str(json.loads(text.file.text))
         if read is None:
-            self.refuse(text.file, "a block's file lies beside that of the machine, and this text is in none")
+            self.refuse(text.file, "a block's file must lie beside that of the machine, but this text is not in a file")
         path = PurePosixPath(file)
         if path.is_absolute() or ".." in path.parts or "\0" in file:
-            self.refuse(text.file, "a block's file must lie beside that of the machine, or in a folder there")
+            self.refuse(text.file, "a block's file must lie beside that of the machine, or in a folder below it")
         try:
             data, found = read(file)
             digest(data)

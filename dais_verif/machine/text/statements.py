@@ -148,7 +148,9 @@ class _Reader:
             if reset is not None and initial is None:
                 initial = tuple(Fraction(0) for _ in types)
         elif cursor.token.text in ("=", "reset"):
-            cursor.refuse(f"only a register has a value and a reset, and {names[0][1]!r} is none: write 'register'")
+            cursor.refuse(
+                f"only a register has a value and a reset, and {names[0][1]!r} is not a register: write 'register'"
+            )
         if cursor.accept("valid"):
             schedule = self.schedule()
         if cursor.accept("attributes"):
@@ -205,7 +207,7 @@ class _Reader:
         if not cursor.accept("["):
             if len(set(types)) < 2:
                 return (self.value(types[0]),) * len(types) if types else (self.value(None),) * 0
-            cursor.refuse("elements of several types need a value each: [1, 2, ...]")
+            cursor.refuse("elements of different types need one value each: [1, 2, ...]")
         found: list[Fraction] = []
         self.skip_lines(start)
         while not cursor.accept("]"):
@@ -217,7 +219,7 @@ class _Reader:
                 cursor.unexpected("',' or ']'")
             self.skip_lines(start)
         if len(found) != len(types):
-            cursor.refuse(f"{counted(len(found), 'value')}, must be {len(types)}, one an element", start)
+            cursor.refuse(f"{counted(len(found), 'value')}, must be {len(types)}, one per element", start)
         return tuple(found)
 
     def skip_lines(self, opening: Token) -> None:
@@ -325,7 +327,7 @@ class _Reader:
                 cursor.refuse(f"a name must have 1 to {LONGEST_NAME} characters, none of them invisible", token)
             return name
         if token.kind == "name" and token.text in KEYWORDS:
-            cursor.refuse(f"expected {what}, found the keyword {token}; as a name it stands in quotes")
+            cursor.refuse(f"expected {what}, found the keyword {token}; to use it as a name, write it in quotes")
         if token.kind != "name":
             cursor.unexpected(what)
         return cursor.take().text
@@ -337,6 +339,6 @@ class _Reader:
         try:
             text = json.loads(token.text)
         except ValueError:
-            cursor.refuse(f"{token} is not a string in quotes as in JSON")
+            cursor.refuse(f"{token} is not a string in quotes, as in JSON")
         cursor.take()
         return str(text)

@@ -100,7 +100,9 @@ class _Chaining:
             raise NetworkError(f"two outputs of {', '.join(first.outputs)} are one tensor, which a machine has once")
         for name in outputs:
             if name in self.inputs or all(place.output != name for place in places):
-                raise NetworkError(f"output {outputs[name]!r} is computed by no node: there is nothing to build for it")
+                raise NetworkError(
+                    f"output {outputs[name]!r} is not computed by any node: there is nothing to build for it"
+                )
         return Chain(
             tuple(self.networks), tuple(places), self.inputs, {n: self.types[n] for n in outputs}, self.storage
         )

@@ -154,7 +154,7 @@ def _found(chain: Chain, plan: _Schedule, cycles: int, samples: int, outputs: Ma
         wrong = np.flatnonzero(outputs[name][:, 0] != wanted)
         if len(wrong):
             at = int(wrong[0])
-            text = f"{name} is {1 - wanted[at]} in cycle {at}, and must be {wanted[at]}: the cycles are not as stated"
+            text = f"{name} is {1 - wanted[at]} in cycle {at}, must be {wanted[at]}: the cycles are not as stated"
             return Found(problem=text)
     tensors, when = [], []
     for t, (name, places) in enumerate(zip(chain.outputs, plan.reads, strict=True)):

@@ -232,7 +232,7 @@ def read_folder(path: Path) -> NetworkFolder | None:
         ) from None
     if said.schema != _SCHEMA or said.form not in FORMS:
         raise InputError(
-            f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "
+            f"{str(manifest)!r} has schema {said.schema!r}, form {said.form!r}; this version reads {_SCHEMA!r}, "
             f"{' or '.join(FORMS)}; write the folder again"
         )
     needed = [name for name in (MACHINE, RTL, NETWORK, CONFIGURATIONS, KNOBS_FILE) if name in said.files]
@@ -246,7 +246,7 @@ def read_folder(path: Path) -> NetworkFolder | None:
     for name in (CONFIGURATIONS, KNOBS_FILE):
         if name not in said.files and (path / name).exists():
             raise InputError(
-                f"{str(path / name)!r} is not in {MANIFEST}: nothing was built of it; write the folder again"
+                f"{str(path / name)!r} is not in {MANIFEST}, so nothing was built from it; write the folder again"
             )
     for name in said.files:
         if name in needed or (path / name).exists():
@@ -255,11 +255,13 @@ def read_folder(path: Path) -> NetworkFolder | None:
     plain = CONFIGURATIONS not in said.files
     if not count or len(said.cycles) != count or len(set(names)) < count or (plain and names != (EXACT,)):
         raise InputError(
-            f"{str(manifest)!r} has configurations {', '.join(names) or 'none'} of {len(said.cycles)} numbers of "
+            f"{str(manifest)!r} has configurations {', '.join(names) or 'none'}, but {len(said.cycles)} numbers of "
             "cycles; write the folder again"
         )
     if min(said.cycles) < 1 or said.parallel < 1 or (KNOBS_FILE in said.files and plain):
-        raise InputError(f"{str(manifest)!r} states cycles or members below 1, or knobs of nothing; write it again")
+        raise InputError(
+            f"{str(manifest)!r} states cycles or members below 1, or knobs without configurations; write it again"
+        )
     found = NetworkFolder(path, said.form, names, said.cycles, (MANIFEST, *needed), said)
     _require_ports(found, said)
     return found
@@ -279,7 +281,7 @@ def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
             )
     if ("config" in folder.machine.signals) != (len(said.configurations) > 1):
         raise InputError(
-            f"{str(folder.path / MANIFEST)!r} has {len(said.configurations)} configurations, and the machine "
+            f"{str(folder.path / MANIFEST)!r} has {len(said.configurations)} configurations, but the machine has "
             f"{'an' if 'config' in folder.machine.signals else 'no'} input config; write the folder again"
         )
 
@@ -302,8 +304,9 @@ def _tensors(chain: Chain, form: str) -> tuple[tuple[_Tensor, ...], tuple[_Tenso
 def _require_unchanged(folder: Path, name: str, sha256: str) -> None:
     found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
     if found != sha256:
-        hint = "; RTL that was edited is given with --rtl" if name == RTL else ""
+        hint = "; to use edited RTL, give it with --rtl" if name == RTL else ""
         raise InputError(
-            f"{str(folder / name)!r} is not what was written: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
+            f"{str(folder / name)!r} was changed after it was written: its SHA-256 is {found}, {MANIFEST} says "
+            f"{sha256}; "
             f"write the folder again{hint}"
         )

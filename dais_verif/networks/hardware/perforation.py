@@ -172,7 +172,7 @@ def filled_stage(
     inside = {conv.outputs[0]: Data(data.reshape(places.shape), tensor.kind)}
     for node in part.nodes[1:]:
         if any(name in part.inputs for name in node.inputs):
-            raise Refusal("behind a perforated convolution a node reads another computed tensor; quantise between them")
+            raise Refusal("after a perforated convolution, a node reads another computed tensor; quantise between them")
         operands = [inside.get(name) or (network.data(name) if name else None) for name in node.inputs]
         inside[node.outputs[0]] = lowering.lower(node, operands)
     shape, outputs = network.tensors[part.output].shape, inside[part.output].elements.ravel().tolist()

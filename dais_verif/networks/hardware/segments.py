@@ -75,7 +75,7 @@ def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[lis
     known = {fused.number for fused in fuse(network)} - {None}
     unknown = sorted(set(unrolled) - known)
     if unknown:
-        raise NetworkError(f"there is no fused node {unknown[0]}: `show` lists them, {len(known)} in this network")
+        raise NetworkError(f"there is no fused node {unknown[0]}; `show` lists the {len(known)} of this network")
     by_output = {node.outputs[0]: node for node in network.nodes}
     found = []
     for fused in fuse(network):

@@ -138,7 +138,7 @@ class _Streams:
         for what, names in (("input", chain.inputs), ("output", chain.outputs)):
             if len(names) > 1:
                 listed = ", ".join(map(repr, names))
-                raise InputError(f"a stream has one {what}, and the network has {listed}; use the memory form")
+                raise InputError(f"a stream has one {what}, but the network has {listed}; use the memory form")
         ((source, kind),), ((result, kind_out),) = chain.inputs.items(), chain.outputs.items()
         storage = chain.storage[source]
         pixels = len(storage.places) > 1

@@ -58,7 +58,7 @@ def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) ->
         cycles = np.flatnonzero(moved)
         if len(cycles) != len(images) * made.results:
             wanted = f"{len(images) * made.results}, {made.results} of each of {len(images)} images"
-            return Found(problem=f"{counted(len(cycles), 'beat')} of results came, and must be {wanted}")
+            return Found(problem=f"{counted(len(cycles), 'beat')} of results came, must be {wanted}")
         found = outputs["y"][cycles].reshape(len(images), made.results, -1).transpose(0, 2, 1)
         when = np.broadcast_to(cycles.reshape(len(images), 1, made.results), found.shape)
         return Found((found.reshape(len(images), -1),), (when.reshape(len(images), -1),))

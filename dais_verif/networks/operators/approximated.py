@@ -45,7 +45,7 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     if any(isinstance(one, Real) for one in found.elements.flat):
         raise Refusal(
             f"knob {applied.first.number} ({applied.first.words}): its result is {NO_FIXED_POINT}, so it cannot be "
-            "rounded to half precision before"
+            "rounded to half precision"
         )
     return half_data(call.ops, found)
 

@@ -15,7 +15,7 @@ __all__ = ["OPERATORS"]
 def _binary(call: Call, compute: Callable[[Element, Element], Element]) -> Data:
     first, second = call.reals(0, "first operand"), call.reals(1, "second operand")
     if first.dtype != second.dtype:
-        raise Refusal(f"its operands are of kinds {first.dtype} and {second.dtype}")
+        raise Refusal(f"its operands are of different kinds, {first.dtype} and {second.dtype}")
     a, b = call.broadcast(first.elements, second.elements)
     return data_of([compute(x, y) for x, y in zip(a.flat, b.flat, strict=True)], a.shape, first.dtype)
 

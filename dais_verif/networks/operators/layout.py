@@ -28,10 +28,10 @@ def _reshape(call: Call) -> Data:
     data, shape = call.input(0, "data"), list(call.integers(1, "shape"))
     if not call.integer("allowzero", 0):
         if any(size == 0 and at >= len(data.shape) for at, size in enumerate(shape)):
-            raise Refusal(f"shape {tuple(shape)} copies a dimension that is not there")
+            raise Refusal(f"shape {tuple(shape)} copies a dimension that does not exist")
         shape = [data.shape[at] if size == 0 else size for at, size in enumerate(shape)]
     if shape.count(-1) > 1 or min(shape, default=0) < -1 or len(shape) > 32:
-        raise Refusal("its shape has more than one -1, or sizes below it, or more than 32 dimensions")
+        raise Refusal("its shape has more than one -1, sizes below -1, or more than 32 dimensions")
     try:
         return Data(data.elements.reshape(shape), data.dtype)
     except (ValueError, OverflowError):
@@ -49,7 +49,7 @@ def _transpose(call: Call) -> Data:
 def _concat(call: Call) -> Data:
     parts = [call.input(number, "data") for number in range(len(call.inputs))]
     if not parts or len({one.dtype for one in parts}) > 1:
-        raise Refusal("it joins nothing, or elements of different kinds")
+        raise Refusal("it has no inputs, or inputs of different kinds")
     axis = call.axis("axis", 0, len(parts[0].shape))
     call.require_size((sum(one.elements.size for one in parts),))
     try:

@@ -44,7 +44,7 @@ def _max_pool(call: Call) -> Data:
     def largest(found: list[Element], _: int) -> Element | Real:
         under: list[Element | Real] = list(found)
         if not under:
-            raise Refusal("a window has nothing but padding under it")
+            raise Refusal("a window covers only padding")
         while len(under) > 1:
             pairs = [_larger(call, a, b) for a, b in zip(under[::2], under[1::2], strict=False)]
             under = pairs + under[len(pairs) * 2 :]
@@ -55,7 +55,7 @@ def _max_pool(call: Call) -> Data:
 
 def _mean(call: Call, under: list[Element], count: int) -> Element | Real:
     if not count:
-        raise Refusal("a window has nothing but padding under it")
+        raise Refusal("a window covers only padding")
     if count & (count - 1):
         return Quotient(f"a mean of {count} elements", call.ops.sum(under), Fraction(count), Fraction(count))
     return call.ops.shift(call.ops.sum(under), 1 - count.bit_length())

@@ -65,7 +65,7 @@ class Expressions:
         if token.kind == "value":
             if len(token.text) > 19 or int(token.text[1:]) >= len(self.values.places):
                 above = f"%0 to %{len(self.values.places) - 1}" if self.values.places else "nothing"
-                cursor.refuse(f"unknown value {token}; only what stands above can be read, here {above}")
+                cursor.refuse(f"unknown value {token}; only values defined above can be read, here {above}")
             return int(cursor.take().text[1:])
         if token.kind != "name" or token.text in KEYWORDS:
             cursor.unexpected("a value")
@@ -89,7 +89,7 @@ class Expressions:
             return row
         spec = OPCODES[row.code]
         if spec.data is not Data.NONE:
-            self.cursor.refuse(f"{spec.mnemonic} has no data to be kept; its data word is made of the expression")
+            self.cursor.refuse(f"{spec.mnemonic} takes no explicit data; its data word is made from the expression")
         self.cursor.take()
         data = self.cursor.integer("data", INT64[0], (1 << 64) - 1)
         return row._replace(data=data - (1 << 64) if data > INT64[1] else data)
@@ -190,16 +190,22 @@ class Expressions:
         if operator in BITWISE_NAMES:
             return self._bitwise(a, minus is not None)
         if minus is not None:
-            cursor.refuse(f"only 'and', 'or' and 'xor' negate their first operand; quant(-{name}) does it alone", minus)
+            cursor.refuse(
+                "only 'and', 'or' and 'xor' can negate their first operand; to negate it in an op of its own, "
+                f"write quant(-{name})",
+                minus,
+            )
         if operator in ("<<", ">>"):
-            cursor.refuse(f"{operator!r} must follow the second operand of an op; no other is shifted")
+            cursor.refuse(f"{operator!r} must follow the second operand of an op; no other operand can be shifted")
         if operator not in ("+", "-", "*"):
             cursor.unexpected("an operator (+, -, *, and, or, xor)", f"; for {name} alone write quant({name})")
         cursor.take()
         if operator == "*":
             return _row("mul", a, self.value())
         if cursor.token.text == "-":
-            cursor.refuse(f"the second operand of {operator!r} has no sign of its own; turn the operator instead")
+            cursor.refuse(
+                f"the second operand of {operator!r} cannot have a sign of its own; use the other operator instead"
+            )
         if self._at_constant():
             return _row("add_const", a, data=self._constant(kind, -1 if operator == "-" else 1))
         return _row("add" if operator == "+" else "sub", a, self.value(), self.shift())

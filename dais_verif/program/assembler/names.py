@@ -78,5 +78,5 @@ class Scope:
         if line == cursor.token.line:
             return f"it is what this line defines, and a {self.what} must be defined before it is used"
         if line is not None:
-            return f"it is defined on line {line}, and must be before it is used"
+            return f"it is defined on line {line}, and must be defined before it is used"
         return f"{self.what}s are defined before they are used{did_you_mean(name, self.index)}"

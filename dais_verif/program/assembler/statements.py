@@ -211,8 +211,7 @@ class _Assembler:
         """Treat the text as ALIR from here on, unless it states another layout."""
         if self.said is not None and self.said != "alir":
             _, column = self.places["op"][-1]
-            message = (
-                f"{OPCODES[row.code].words} is of ALIR, which the {self.said} layout cannot say; write 'layout alir'"
-            )
+            name = OPCODES[row.code].words
+            message = f"{name} is an ALIR op, which the {self.said} layout cannot hold; write 'layout alir'"
             raise error_at(self.cursor.name, Place(self.cursor.token.line, column), message)
         self.origin = _ALIR

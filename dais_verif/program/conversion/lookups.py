@@ -49,7 +49,7 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
         a, lo = _window(made, a, kind, lo, hi)
     pad = lo - made.types[a].raw_min
     if pad >= 1 << 31 or spelt(made.types[a], made.intervals[a])[0] != lo:
-        raise InputError(f"{op}: where its table begins, {lo} steps of {made.types[a]}, is beyond what JSON can say")
+        raise InputError(f"{op}: its table begins at {lo} steps of {made.types[a]}, which JSON cannot represent")
     made.add(Code.LOOKUP, op.type, a, data=pad << 32 | table, interval=interval, of=op.index)
 
 

@@ -176,4 +176,6 @@ def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: boo
 
 def _require_type(op: Op, kind: FixedType) -> None:
     if max(abs(kind.i), abs(kind.f), kind.width) > LIMIT:
-        raise InputError(f"{op}: DAIS would need the type {kind} on the way to it, beyond the limit of {LIMIT} bits")
+        raise InputError(
+            f"{op}: in DAIS, an intermediate op would need the type {kind}, beyond the limit of {LIMIT} bits"
+        )

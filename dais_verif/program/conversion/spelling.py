@@ -45,7 +45,7 @@ def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[i
     least = _number(step)
     if least is None or None in numbers:
         raise InputError(
-            f"{where}: type {kind} lies beyond what the numbers of JSON say exactly (doubles, down to 2**-1074); write "
+            f"{where}: type {kind} needs numbers that JSON cannot hold exactly (doubles, down to 2**-1074); write "
             "a binary or a text"
         )
     return [number for number in (*numbers, least) if number is not None]

@@ -16,7 +16,7 @@ __all__ = ["write_listed_page"]
 def write_listed_page(listed: Machine | FloorPlan | None, path: Path) -> None:
     """Write the page of ``listed`` to ``path``; None: a program, which raises ``RequestError``."""
     if listed is None:
-        raise RequestError.of("{html} is for machines and bitstreams; the page of a program is made by `report`.")
+        raise RequestError.of("{html} is for machines and bitstreams; for a program, `report` writes a page.")
     if isinstance(listed, FloorPlan):
         write_floor_plan_page(listed, path)
     else:

@@ -23,7 +23,7 @@ def require_for_machines(policy: Policy, layout: str | None) -> None:
     }
     for what, given in asked.items():
         if given:
-            raise InputError(f"policy: {what} is for programs, and this is a machine (ALIRFSM): leave it out")
+            raise InputError(f"policy: {what} is for programs, but this is a machine (ALIRFSM): leave it out")
 
 
 def require_for_programs(policy: Policy) -> None:

@@ -81,7 +81,7 @@ def simulate_machine_axis(
             for resets in sorted({scenario.resets for scenario in SCENARIOS})
         }
     except ViolationError as error:
-        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
+        return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked continues with the quantised value", [])
     job = MachineAxisJob(
         answer="",
         inputs=[beat_bits(stream, beat) for beat in beats],
