@@ -25,7 +25,7 @@ from dais_verif.verilog_names import Names
 __all__ = ["emit_machine"]
 
 _WAIVERS = (
-    ("INITIALDLY", "initial values are not blocking, so that all that reads them sees them change"),
+    ("INITIALDLY", "initial values are nonblocking, so that all readers see them change"),
     ("UNDRIVEN", "registers that nothing writes keep their initial value"),
     ("UNOPTFLAT", "elements of one vector may depend on others of it"),
     ("UNUSEDSIGNAL", "machines may hold elements that nothing reads"),
@@ -86,10 +86,8 @@ class _Module:
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
         size = f"{counted(len(machine.blocks), 'block')} of {counted(n_ops, 'op')}"
         out.line(f"// Machine: {size}, {counted(len(machine.registers), 'register')}.")
-        out.line(
-            "// Of every signal element 0 takes the least significant bits. Types are written sW.F or uW.F: signed"
-        )
-        out.line("// or unsigned, W bits, F of them fractional.")
+        out.line("// Element 0 of a signal takes its least significant bits. Types are written sW.F or uW.F: signed or")
+        out.line("// unsigned, W bits, F of them fractional.")
         for rule, reason in _WAIVERS:
             out.line(f"/* verilator lint_off {rule} */  // {reason}")
         out.line(f"module {self.top} (")
