@@ -59,7 +59,7 @@ def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKer
             raise GlueError(_refusal(params.node_name, code, answer), code, answer)
         larger = _buffers_of(answer)
         if larger == buffers:
-            raise InputError(f"{params.node_name}: {code.title}, but the size that it requires is the one that it had")
+            raise InputError(f"{params.node_name}: {code.title}, but it requires the size that it was given")
         buffers = larger
     raise InputError(f"{params.node_name}: it asked for larger buffers {MOST_CALLS} times")
 

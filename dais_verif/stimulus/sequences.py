@@ -41,8 +41,8 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
     for name, array in found.items():
         if array.ndim not in (2, 3) or (array.ndim == 3) != several or array.shape[-1] != elements[name]:
             raise InputError(
-                f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or for all signals"
-                f" (sequences, cycles, {elements[name]})"
+                f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or"
+                f" (sequences, cycles, {elements[name]}) for all signals"
             )
     return {name: array if several else array[None] for name, array in found.items()}, several
 

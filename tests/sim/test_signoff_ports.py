@@ -169,7 +169,7 @@ class TestRtlOfTheCommandLine:
 
     def test_what_cannot_be(self, tmp_path: Path) -> None:
         project(tmp_path, QUICK)
-        assert "give them with --rtl" in sign(tmp_path, "--ports", "ports.toml").stderr
+        assert "give the files with --rtl" in sign(tmp_path, "--ports", "ports.toml").stderr
         ending = sign(tmp_path, "--rtl", tmp_path / "nowhere.v")
         assert (ending.exit_code, "nowhere.v" in ending.stderr) == (2, True)
 

@@ -124,7 +124,7 @@ def test_folders_are_made_with_their_parents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "reason"), [("file", "File exists"), ("file/below", "Not a directory")])
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(InputError, match=f"cannot make the folder '.*': {reason}; choose another place with -o"):
+    with pytest.raises(InputError, match=f"cannot create the folder '.*': {reason}; choose another place with -o"):
         make_folder(tmp_path / name)
 
 

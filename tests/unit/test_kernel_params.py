@@ -100,7 +100,7 @@ WRONG = [
     ('type = "s6.2"', "", r"\[input\]: type is None"),
     ('type = "s6.2"', 'type = "int6"', r"\[input\]: 'int6' is not a type"),
     ("seed = 5", "seed = -5", r"\[weights\]: seed is -5"),
-    ("seed = 5", 'seed = 5\nfile = "b.npy"', r"\[weights\]: file and seed are two contents"),
+    ("seed = 5", 'seed = 5\nfile = "b.npy"', r"\[weights\]: file and seed both give the contents"),
     ("seed = 5", "sead = 5", "'sead' is not a key; known keys are shape, type, seed, file"),
     ('file = "b.npy"', 'file = "none.npy"', "none.npy"),
     ('file = "b.npy"', 'file = "no.npy"', "is not an .npy file of numbers"),

@@ -109,7 +109,7 @@ class TestPrintout:
         xs = [np.full((1, 3, 2), 4), np.array([[[4, 3], [2, 2], [2, 2]]])]
         found = print_members(one, xs, simulators=["icarus"], folder=tmp_path, rtl=rtl)
         assert found.verdict is Verdict.RTL_MISMATCH
-        said = "'out 2.000000, first 4\\n', and must print 'out 1.000000, first 4\\n'"
+        said = "'out 2.000000, first 4\\n', must print 'out 1.000000, first 4\\n'"
         assert found.message == f"icarus: member [0, 0] of sample 0 prints {said}"
         assert found.simulators[0].texts is not None and found.simulators[0].texts[0].count("\n") == 6
         with pytest.raises(InputError, match="port tap of the design has"):

@@ -246,7 +246,7 @@ def test_a_stall_that_could_change_only_what_it_never_does_is_unknown(tmp_path: 
     same = assemble("input x\nx = u8.0 input x\noutput y = x")
     record = compared(made.build(), same, ONE_CYCLE, tmp_path)
     assert record.verdict is Verdict.UNKNOWN and record.frame is not None and not record.frame.stalled
-    assert record.message == "a stall changes registers in states that no stall of the first frame shows: odd[0]"
+    assert record.message == "a stall changes registers, but only in states that the first frame does not reach: odd[0]"
 
 
 def test_what_a_stall_leaves_equal_in_other_ops_is_proved(tmp_path: Path) -> None:
@@ -364,7 +364,7 @@ def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
     machine = written(accumulator(True), tmp_path)
     with pytest.raises(InputError, match="frame"):
         dais_verif.diff(machine, total())
-    with pytest.raises(InputError, match=r"A and B are machines, .* prove .* --rtl b\.v"):
+    with pytest.raises(InputError, match=r"A and B are both machines, .* prove .* --rtl b\.v"):
         dais_verif.diff(machine, machine)
     (tmp_path / "frame.toml").write_text(SUM)
     with pytest.raises(InputError, match="frame"):

@@ -352,9 +352,9 @@ def test_a_damaged_pullback_is_caught() -> None:
         "kept in slot": with_cell(good, "saves", (product, 0), int(c.saves[product + 1, 0])),
         "argument 0": with_cell(good, "args", (reading, 0), int(c.args[reading, 0]) + 1),
         "argument 1": with_cell(good, "args", (summing, 1), -1),
-        "it is the turn of op 4 to add to g%3": swapped(good, product, product + 1),
-        "it is the turn of op 1 to add to grad 1": with_cell(good, "port", int(np.flatnonzero(c.port == 1)[-1]), 0),
-        "it is the turn of op 0 to add to grad 0": with_cell(good, "form", last, 0),
+        "here op 4 must add to g%3": swapped(good, product, product + 1),
+        "here op 1 must add to grad 1": with_cell(good, "port", int(np.flatnonzero(c.port == 1)[-1]), 0),
+        "here op 0 must add to grad 0": with_cell(good, "form", last, 0),
         f"the pullback has {len(good)} instructions": lost_instruction(good),
     }
     for words, iseq in cases.items():

@@ -37,7 +37,7 @@ def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tupl
     given = []
     for name, array, shape, kind in zip(kernel.inputs, found, shapes, kernel.instance.input_types, strict=True):
         if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1 or len(several) > 1:
-            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or for all (samples, *{shape})")
+            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or (samples, *{shape}) for all")
         given.append(_raw(path, name, array if True in several else array[None], kind, raw))
     if len({len(array) for array in given}) > 1:
         raise InputError(f"{path}: the tensors differ in their numbers of samples")
@@ -99,7 +99,7 @@ def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]
     if path.suffix == ".npz":
         return npz_of(dict(zip(names, arrays, strict=True)))
     if len(arrays) != 1:
-        raise InputError(f"{str(path)!r} holds one array, but the outputs are {', '.join(names)}: name a file .npz")
+        raise InputError(f"{str(path)!r} holds one array, but the outputs are {', '.join(names)}: name an .npz file")
     file = io.BytesIO()
     np.save(file, arrays[0], allow_pickle=False)
     return file.getvalue()

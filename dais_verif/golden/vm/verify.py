@@ -151,9 +151,7 @@ def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
     own = np.array([term.columns for term in terms], dtype=np.int32).reshape(-1, 5)
     other = np.array([forms[form] != term.form for form, term in zip(c.form.tolist(), terms, strict=True)], dtype=bool)
     wrong = (rows != own).any(axis=1) | (c.reads != reads_of(terms)).any(axis=1) | (c.value != np.arange(len(iseq)))
-    yield from _faults(
-        ORDER, wrong | other, lambda p: f"it is the turn of op {terms[p].node} to add to {_goal(terms[p])}"
-    )
+    yield from _faults(ORDER, wrong | other, lambda p: f"here op {terms[p].node} must add to {_goal(terms[p])}")
 
 
 def _goal(term: Contribution) -> str:
