@@ -140,7 +140,7 @@ CASES = {
     "latency left out": Bad(metadata(latency=None), "layer has a clock, clk, but metadata.json", pipelined=True),
     "latency and no metadata": Bad(without("metadata.json"), "has no latency", pipelined=True),
     "latency without a clock": Bad(metadata(latency=2), "says latency 2, but layer has no port clk"),
-    "latency of two minds": Bad(metadata(latency=2), "a latency of 1, which is not a multiple", pipelined=True),
+    "latency of two minds": Bad(metadata(latency=2), "says latency 1, which is not a multiple", pipelined=True),
     # the RTL
     "no RTL": Bad(lambda folder: shutil.rmtree(folder / "src"), "says verilog, but src holds no file *.v"),
     "no RTL, no metadata": Bad(

@@ -80,7 +80,7 @@ def test_what_is_not_settled_in_all_rounds_is_not_proved(
     monkeypatch.setattr(equivalence, "_ROUNDS", 1)
     found = _proved(logic, tmp_path)
     assert not found.proved
-    assert "no end after 1 rounds" in found.why
+    assert "no fixed point after 1 rounds" in found.why
 
 
 _ARRAY = "reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];"

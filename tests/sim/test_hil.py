@@ -323,7 +323,7 @@ class TestBrokenOffRuns:
             assert hil(EVERY, tmp_path, target, "--vectors", 2500, "--timeout", 0.5).exit_code == 3
         run = hil(EVERY, tmp_path, instant, "--vectors", 2500, "--seed", 1, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "was another one: seed was 0, is now 1" in run.record["message"]
+        assert "differs from this one: seed was 0, is now 1" in run.record["message"]
 
     def test_resume_needs_a_run(self, instant: str, tmp_path: Path) -> None:
         assert hil(EVERY, tmp_path, instant, "--vectors", 5).ending == ("PASS", 0)

@@ -64,7 +64,7 @@ def test_pauses_must_change_nothing_but_the_time() -> None:
         if elastic:
             require_elastic(machine, stream, beats, beats[:8], 0)
         else:
-            with pytest.raises(InputError, match=r"no stream: beat \d"):
+            with pytest.raises(InputError, match=r"not a stream: output beat \d"):
                 require_elastic(machine, stream, beats, beats[:8], 0)
 
 

@@ -339,7 +339,7 @@ class TestChunk:
         gone = subprocess.Popen(["true"])
         gone.wait()
         begin = time.monotonic()
-        with pytest.raises(EOFError, match=r"the one that makes .* is gone"):
+        with pytest.raises(EOFError, match=r"the run that makes .* has ended"):
             Chunk.wait(job(tmp_path, maker=gone.pid), 1)
         assert time.monotonic() - begin < 5
 
@@ -382,7 +382,7 @@ class TestAJob:
         gone.wait()
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
         monkeypatch.setenv(MAKER_VARIABLE, str(gone.pid))
-        with pytest.raises(EOFError, match=r"the one that makes .* is gone"):
+        with pytest.raises(EOFError, match=r"the run that makes .* has ended"):
             Job.given()
 
     def test_of_a_run_that_is_repeated_by_hand_is_just_read(
