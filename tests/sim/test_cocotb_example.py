@@ -26,6 +26,13 @@ def faulty(tmp_path: Path) -> Path:
     return path
 
 
+def test_it_is_collected_with_our_plugin() -> None:
+    """Collection shows that pytest loads the plugin in this folder, although the settings of the checkout do not."""
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", str(EXAMPLE)]
+    ending = subprocess.run(words, cwd=EXAMPLE.parents[1], capture_output=True, text=True, timeout=200)
+    assert "3 tests collected" in ending.stdout, ending.stdout + ending.stderr
+
+
 @pytest.mark.slow
 def test_every_runner_runs_it(tmp_path: Path, faulty: Path) -> None:
     right, wrong = example(tmp_path, EXAMPLE / "mac.v", EXAMPLE), example(tmp_path, faulty, EXAMPLE)
