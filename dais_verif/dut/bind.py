@@ -162,7 +162,7 @@ def _types_hint(sizing: Sizing, widths: Sequence[int], what: str) -> str | Input
     listed = ", ".join(f'"{kind}"' for kind in wide[:MOST_LISTED]) + (", ..." if len(wide) > MOST_LISTED else "")
     return InputError.of(
         "; if a port has more bits on purpose, state its type under [{what}s] in a {ports} file, as in types ="
-        " {types}: {kind} has {bits}, of which {fraction} are fractional",
+        " {types}: {kind} has {bits}, {fraction} of them fractional",
         what=what,
         types=f'"{wide[0]}"' if len(set(wide)) == 1 else f"[{listed}]",
         kind=wide[first],

@@ -73,6 +73,6 @@ def test_rtl_that_ends_the_simulation_where_it_is_wrong_is_wrong() -> None:
     ended = Finding(Verdict.TOOL_FAILURE, f"the icarus simulation was aborted: {ENDED_BY_RTL} by $fatal at a.v:3", [])
     judged = judge_replay(refuted, ended)
     assert judged.verdict is Verdict.RTL_MISMATCH
-    assert judged.message.startswith("output 0 is wrong; on it the icarus simulation was aborted: the RTL ended")
+    assert judged.message.startswith("output 0 is wrong; replayed: the icarus simulation was aborted: the RTL ended")
     missing = judge_replay(refuted, replace(ended, message="no simulator"))
     assert (missing.verdict, missing.message) == (Verdict.TOOL_FAILURE, "output 0 is wrong; not replayed: no simulator")

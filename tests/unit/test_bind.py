@@ -114,7 +114,7 @@ def test_of_a_wider_port_it_is_said_how_to_state_its_type() -> None:
     found = ports(("x_0", "in", 4), ("x_1", "in", 6), ("y0", "out", 8), ("y1", "out", 16))
     apart = PortsFile(Side("x_{}"), Side("y{}"))
     hint = 'state its type under [outputs] in a ports file, as in types = ["s8.1", "s16.1", "u0.0"]'
-    assert f"{hint}: s16.1 has 16 bits, of which 1 are fractional" in refusal(apart, found)
+    assert f"{hint}: s16.1 has 16 bits, 1 of them fractional" in refusal(apart, found)
     types = FixedType(1, 6, 1), FixedType(1, 14, 1), FixedType(0, 0, 0)
     assert bind(SUM, replace(apart, outputs=Side("y{}", types=types)), found).output_types == types
     one = Program.build([(-1, 0, -1, 0, (1, 4, 1))], [(0, 0, 0)], inp_shift=[0])

@@ -193,7 +193,7 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
     if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # and it gave no output at all
-        return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; on it {finding.message}")
+        return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; replayed: {finding.message}")
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
     from dais_verif.prover.proof import UNDEFINED  # already imported by the proof

@@ -269,7 +269,7 @@ def _finding(
         text = f"{counted} in an output whose value is known ({name})"
     elif len(firsts) < len(outcomes):
         others = ", ".join(other for other in outcomes if other not in firsts)
-        verdict, text = Verdict.SIMULATORS_DISAGREE, f"{name} differs from the golden model, {others} does not"
+        verdict, text = Verdict.SIMULATORS_DISAGREE, f"{name} differs from the golden model, unlike {others}"
     else:
         verdict = Verdict.RTL_MISMATCH
         text = f"{wrong.mismatches} of {wrong.vectors_compared} cycles differ from the golden model"
