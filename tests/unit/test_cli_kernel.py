@@ -138,7 +138,7 @@ class TestShow:
         [
             ("nope", "no library has a kernel 'nope'; kernel list"),
             ("rleu", "a kernel 'rleu': did you mean relu?"),
-            ("relu", "say mine/relu or dais/relu"),
+            ("relu", "name it mine/relu or dais/relu"),
         ],
     )
     def test_one_line_and_2(self, capsys: pytest.CaptureFixture[str], mine: Path, name: str, said: str) -> None:
