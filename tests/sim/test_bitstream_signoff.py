@@ -98,7 +98,7 @@ def test_one_bit_with_a_check_sum_that_is_right_is_named(signed: Signed, tmp_pat
     other = repacked(good, place, (3, 10), tmp_path / "deployed.bin")
     held = verify(signed.folder, "--bitstream", other)
     assert held.exit_code == 7
-    assert f"1 different bits of tiles, the first one B3[10] of tile ({place[0]} {place[1]})" in held.findings[0]
+    assert f"1 different bit of tiles, the first one B3[10] of tile ({place[0]} {place[1]})" in held.findings[0]
 
 
 def test_what_is_deployed_without_a_certificate_of_it_is_found(tmp_path: Path) -> None:

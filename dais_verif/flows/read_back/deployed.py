@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dais_verif.bitstream.configuration import Configuration
 from dais_verif.bitstream.unpack import MOST_BYTES, unpack
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, read_plain
 from dais_verif.record.certificate import CertificateFinding
@@ -76,7 +77,7 @@ def _difference(expected: Configuration, found: Configuration) -> str:
     ]
     if bits:
         (x, y), (row, column) = bits[0]
-        return f"{len(bits)} different bits of tiles, the first one B{row}[{column}] of tile ({x} {y})"
+        return f"{counted(len(bits), 'different bit')} of tiles, the first one B{row}[{column}] of tile ({x} {y})"
     if rams:
         return f"different contents of {len(rams)} block RAMs, the first one at ({rams[0][0]} {rams[0][1]})"
     return "different bits outside of tiles"
