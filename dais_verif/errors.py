@@ -62,7 +62,7 @@ class DaisError(Exception):
         return error
 
     def _name(self, text: str, /, **values: object) -> None:
-        """Set the message of ``of``, for classes whose constructors do not take a text."""
+        """Set the message as ``of`` does, for classes whose constructors take no message."""
         self.args = (_spelled(text, values, str),)
         self._parts = text, values
 

@@ -43,8 +43,8 @@ def fuzz(
     """Run random cases on all implementations that must agree, and keep a small case per cause in folder ``output``.
 
     ``kind``: ``program``, ``machine``, or ``kernel``: hardware of random requests for the shipped kernels. ``time``:
-    seconds; ``count``: number of cases; without both, one minute. Case n of ``seed`` does not depend on other
-    arguments. ``pairs``: run only these pairs. ``against``: an interpreter, as a command with ``{program}``,
+    seconds; ``count``: number of cases; without both, one minute. Case n depends only on
+    ``seed``. ``pairs``: run only these pairs. ``against``: an interpreter, as a command with ``{program}``,
     ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: a generator of Verilog with module
     ``top``, as a command with ``{program}`` and ``{folder}``; ``form``: the format of programs for both; ``timeout``:
     seconds per run of them. ``replay``: run the kept cases in this folder again. ``resume``: continue after the last

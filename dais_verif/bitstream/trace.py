@@ -350,7 +350,7 @@ class _Trace:
         def falls(pin: str) -> bool:
             place = bottom if (*bottom, f"ram/{pin}") in nets else top
             if self._bit(place, "NegClk") and self._chip.device == "5k":
-                raise InputError(f"the {what} of a 5k is clocked by falling edges, which is not supported")
+                raise InputError(f"the {what} is clocked by falling edges, which is not supported for the 5k")
             return self._bit(place, "NegClk")
 
         def mode(*numbers: int) -> int:

@@ -52,7 +52,7 @@ def approx() -> None:
     dais-verif approx show confs.txt --pareto          configurations that HPVM's runtime keeps
     dais-verif approx show confs.txt --config conf7    one, node by node
     dais-verif approx convert confs.txt -o out.txt     in the format of the tuner's files
-    dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
+    dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under conf7, as a program
     dais-verif approx apply net.onnx confs.txt --select conf1,conf7 --form memory -o folded     a machine for both
     dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     accuracy and loss of each
     dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt     search for good ones

@@ -38,7 +38,11 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 @click.option(
     "--rtl-from", help="A Verilog generator to check: a command with {program}, {folder}; or da4ml, or alkaid."
 )
-@click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
+@click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    help="Format of the programs passed to the tool of --against or --rtl-from.  [default: v1]",
+)
 @common.top_option
 @click.option(
     "--timeout",

@@ -80,7 +80,7 @@ class FixedPointVector:
 
     @cached_property
     def row(self) -> str:
-        """All bits as text, most significant first; a row without bits is ``idle``, as its port has one bit."""
+        """All bits as text, most significant first; ``idle`` if it has no bits, since its port has one."""
         whole = 0 if self.layout.bits else self.idle
         for value, (offset, width, _) in zip(self.raw, self.layout.elements, strict=True):
             whole |= (value & (1 << width) - 1) << offset

@@ -104,7 +104,7 @@ class Readers:
         return Batch.of(rows, n_in) if rows else Batch.of(np.zeros((0, n_in)), n_in)
 
     def alone(self, seen: ProbeBytes, n_in: int, most: int) -> tuple[Batch, int]:
-        """Return vectors that set one missing place of ``seen`` each, and the number of those left out.
+        """Return vectors, each of which sets one place that ``seen`` lacks, and the number of vectors left out.
 
         All other inputs are 0. ``most``: the maximum number of values in all vectors together.
         """

@@ -45,7 +45,7 @@ def pull(
     *,
     steps: int = 500,
 ) -> Pulled:
-    """Return ``inputs`` with changes that may make ``wished`` come true.
+    """Return ``inputs`` with changes that may achieve the goals ``wished``.
 
     ``now``: the raw values of all ops on ``inputs``. ``steps``: the maximum number of ops that are visited.
     """

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _WAIVERS = (
-    ("WIDTHEXPAND", "signed operands are extended by the language, as the format means them"),
+    ("WIDTHEXPAND", "Verilog sign-extends signed operands, as the format requires"),
     ("WIDTHTRUNC", "assignment to a narrower signal is the format's two's complement wrap"),
     ("UNUSEDSIGNAL", "programs may hold inputs, ops and bits that nothing reads"),
 )

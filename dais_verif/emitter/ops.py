@@ -111,7 +111,7 @@ def _add(s: Scope) -> Expression:
 
 
 def _sum(s: Scope) -> Expression:
-    """Return the sum in the finest units of all terms; terms are not floored singly, since carries would be lost."""
+    """Return the sum of all terms, in the units of the finest one; flooring single terms would lose carries."""
     terms = [_term(s, term) for term in s.op.terms]
     f = max(value.f for _, value in terms)
     (negative, first), *others = [(negative, value.aligned(f)) for negative, value in terms]

@@ -31,8 +31,8 @@ class CertificateRequest:
     """A certificate, given by its file or by the folder of the sign-off, and the current locations of its files.
 
     ``program``, ``rtl``: files, or folders that hold them, if they were moved. ``allowed_signers``: a file of signers,
-    one of whom must have signed, and be allowed to at ``verify_time`` (None: now). ``same_tools``: require the tools
-    with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings.
+    one of whom must have signed and be allowed to sign at ``verify_time`` (None: now). ``same_tools``: require the
+    tools with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings.
     ``command``: the command line of this request; None: derived from the request. ``bitstream``: a bitstream to be
     deployed, which must configure the device in the same way as the certified one.
     """

@@ -78,7 +78,7 @@ def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], 
     """
     if identity.protocol != PROTOCOL:
         raise InputError(
-            f"the board at {target} speaks version {identity.protocol} of the protocol, must be {PROTOCOL};"
+            f"the board at {target} uses version {identity.protocol} of the protocol, must be {PROTOCOL};"
             " make its bitstream again with this version of dais-verif (emit --wrap)"
         )
     if identity.program != digest:

@@ -24,9 +24,9 @@ def chunk_size(sizes: Sequence[int], chunk: Sequence[int], coord: Sequence[int])
 
 
 def halved(geometry: Sequence[int], most: int = MOST_BOXES) -> tuple[Region, ...]:
-    """Return disjoint boxes that cover an index space: each is halved once per dimension, until there are ``most``.
+    """Split an index space into at most ``most`` disjoint boxes that cover it.
 
-    From the last dimension to the first; the smaller half comes first.
+    Every box is halved once in each dimension, from the last dimension to the first; the smaller half comes first.
     """
     boxes = [Region.whole(geometry)]
     for d in reversed(range(len(geometry))):

@@ -113,7 +113,7 @@ class PadValue:
         return cls.of(kind, math.inf if kind.title[0] in "bf" else (1 << kind.bits - (kind.title[0] == "i")) - 1)
 
     def dword(self, kind: DataType) -> int:
-        """Return the pad as hardware holds it: 8 bits four times, 16 bits twice, 32 bits as they are."""
+        """Return the pad as a 32-bit word of hardware: 8-bit values are repeated four times, 16-bit values twice."""
         if kind.bits not in (8, 16, 32):
             raise InputError(f"tensors of {kind} have no pad value")
         return sum((self.bits & ((1 << kind.bits) - 1)) << at for at in range(0, 32, kind.bits))

@@ -54,9 +54,9 @@ class Printf:
 
     @classmethod
     def of(cls, text: str) -> Printf:
-        """Return the message ``text``, without C's escapes. Raises ``InputError`` for unsupported formats.
+        """Parse the message ``text``. Raises ``InputError`` for unsupported formats.
 
-        ``%%`` is a percent sign.
+        ``%%`` is a percent sign. Escape sequences of C are not interpreted.
         """
         parts, at, conversion = [""], 0, None
         for found in _ANY.finditer(text):

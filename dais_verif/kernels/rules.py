@@ -78,7 +78,7 @@ def expect_input_types(*inputs: TensorType | None) -> Check:
 
 
 def expect_output_types(*outputs: TensorType | None) -> Check:
-    """Return a check of the outputs' types that writes back only types that are wrong."""
+    """Return a check of the outputs' types; it writes back the right type of each output that has a wrong one."""
 
     def check(request: Request) -> Fault | None:
         wrong = _wrong(request.outputs, outputs)

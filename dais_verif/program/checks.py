@@ -36,7 +36,7 @@ class BrokenRule(ProgramError):
     """A broken rule with the element that breaks it, for callers that know its position in a text.
 
     ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its
-    remedy, which may name arguments, as ``DaisError.of`` has them.
+    remedy. The remedy may contain names of arguments in braces, as in ``DaisError.of``.
     """
 
     def __init__(self, part: str, index: int, finding: str, remedy: str) -> None:

@@ -106,10 +106,10 @@ def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
         record: AnyRecord = msgspec.convert(tree, kind, str_keys=True)
         _require_shapes(record)
     except msgspec.ValidationError as error:
-        raise InputError(f"{name} is not a valid record as {tree['schema']} has it: {error}") from None
+        raise InputError(f"{name} is not a valid record of schema {tree['schema']}: {error}") from None
     if tree.get("exit_code") != record.verdict.exit_code:
         given, rule = tree.get("exit_code"), f"{record.verdict.exit_code} with {record.verdict.value}"
         raise InputError(
-            f"{name} is not a valid record as {tree['schema']} has it: exit_code is {given!r}, must be {rule}"
+            f"{name} is not a valid record of schema {tree['schema']}: exit_code is {given!r}, must be {rule}"
         )
     return record

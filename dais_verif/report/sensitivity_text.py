@@ -41,7 +41,7 @@ def print_sensitivity(record: SensitivityRecord, out: Console, *, top: int) -> N
         out.print("bits, most significant first: # matters, . silent, - dead", markup=False)
     silent = [effect for effect in record.effects if not effect.changed]
     total = count.matter + count.silent + count.dead
-    out.print(f"matter     {count.matter} of {total} bits: some vector shows it at an output")
+    out.print(f"matter     {count.matter} of {total} bits: flipping them changes an output on some vector")
     out.print(f"silent     {count.silent}: no vector shows it, another might{_listing(silent, bits)}")
     out.print(f"dead       {count.dead}: no output depends on it, whatever the vectors{_listing(record.dead, bits)}")
     if not record.passed:

@@ -105,7 +105,7 @@ def _run_netlist(context: Context, folder: Path, good: str) -> None:
 
 
 def require_call(folder: Path, without: str) -> None:
-    """Raise an error if the call in ``folder`` failed; its message is that of the command, after ``without``."""
+    """Raise an error if the call in ``folder`` failed: ``without``, followed by the message of the command."""
     if read_call(folder).exit_code:
         tree = read_tree(folder / PRINTED)
         kind = ToolError if tree.get("verdict") == Verdict.TOOL_FAILURE.value else InputError

@@ -128,7 +128,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
 
 
 def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
-    """Yield reasons why a record is not of this program and this RTL, or not of a run as ``asked``."""
+    """Yield reasons why a record does not belong to this program and this RTL, or to a run as ``asked``."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
         yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)

@@ -77,7 +77,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
-    """Yield why a record does not cover the signed-off design, or has fewer mutants than requested."""
+    """Yield the reasons why a record does not cover the signed-off design, or has fewer mutants than requested."""
     subject, policy, found = context.subject, context.policy, record.summary
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if record.rtl.top != subject.top or record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:

@@ -157,7 +157,7 @@ def _judge_proved(context: Context, folder: Path) -> Judgement:
 
 def _refuted(record: ProofRecord) -> Iterator[str]:
     if record.verdict is not Verdict.RTL_MISMATCH:
-        yield f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}"
+        yield f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}"
     replay = None if record.counterexample is None else record.counterexample.replay
     if replay is None or replay.verdict is not Verdict.RTL_MISMATCH:
         yield "no simulator confirms the counterexample"

@@ -53,7 +53,7 @@ def original_design(context: Context) -> OriginalDesign:
 def is_of_what_was_seeded(
     context: Context, folder: Path, seeded: dict[str, Any], program: ProgramInfo, top: str | None, sha256: list[str]
 ) -> Iterator[str]:
-    """Yield why a record is not about the seeded design, or why that is not the signed-off one with a fault.
+    """Yield the reasons why a record is not about the signed-off design with a seeded fault.
 
     Raises ``InputError`` if the file with the fault no longer exists.
     """
@@ -83,7 +83,7 @@ def problems_of_spoilt(
     yield from same_simulators(record, asked.simulators)
     yield from same_inputs(context.subject, record)
     if record.verdict is not Verdict.RTL_MISMATCH:
-        yield f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}"
+        yield f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}"
     if record.vectors != asked.rows:
         yield f"{counted(record.vectors, 'vector')}, must be {asked.rows}"
     rows, first = seeded.get("rows"), seeded.get("first")

@@ -14,7 +14,7 @@ DA4ML: Naming = "v{}".format
 
 
 def chosen(ops: Sequence[Op], own: Naming, seen: Mapping[str, str]) -> Naming:
-    """Return the naming under which the bits of ``ops`` are in ``seen``: ``own``, or da4ml's if there are none.
+    """Return the naming scheme that finds ``ops`` in ``seen``: ``own``, or da4ml's if ``own`` finds none.
 
     Any design may have a signal v3. So da4ml's names count only if most of these signals have as many bits as their
     ops; not all, because a wrong width is a fault to be found.

@@ -217,7 +217,7 @@ def first_row_of(sequence: int) -> int:
 
 
 def digest_of_sequence(number: int, rows: Words, known: Words | None) -> int:
-    """Hash packed output ``rows`` of sequence ``number``, two per cycle, with 0 for all bits except ``known``."""
+    """Hash the packed output ``rows`` of sequence ``number``, two per cycle; bits not in ``known`` count as 0."""
     return digest_of(first_row_of(number), rows if known is None else rows & known, {})
 
 

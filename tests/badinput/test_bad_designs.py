@@ -39,7 +39,7 @@ def sim(
     program: bytes = GOOD,
     rtl: str | None = None,
 ) -> Ending:
-    """Run ``sim``, and check every ending: a record, the verdict's exit code, one line and no traceback."""
+    """Run ``sim``, and check how it ends: with a record, the verdict's exit code, one line and no traceback."""
     monkeypatch.chdir(folder)
     (folder / "p.bin").write_bytes(program)
     arguments = ["sim", "p.bin", "--json", "--exhaustive-bits", "0", *options]

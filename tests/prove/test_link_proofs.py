@@ -102,7 +102,7 @@ def test_a_machine_behind_a_link_is_simulated(tmp_path: Path) -> None:
 
 
 def test_an_input_that_a_machine_lacks(tmp_path: Path) -> None:
-    """RTL without an input of the machine is refused, also if no register has a name from the machine."""
+    """RTL without an input of the machine is refused, even if no register is named as in the machine."""
     rtl = tmp_path / "model.v"
     rtl.write_text(
         "module model(input clk, input [7:0] w, input [0:0] en, output [19:0] y);\n"

@@ -124,9 +124,9 @@ NO_BITS = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0]
 CONSTANT = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (5, -1, -1, 3, (0, 2, 0))], [(1, 0, 0)], inp_shift=[0])
 WAIVED = 'stages = ["netlist"]\n[[waivers]]\nwhat = "netlist"\nreason = "none here"\nexpires = 2020-01-01\n'
 
-FOUND_NOTHING = "a fault was seeded, and the verdict is PASS"
+FOUND_NOTHING = "a fault was seeded, but the verdict is PASS"
 #: The reason if simulators contradict a prover that is wrong.
-DISAGREE = "a fault was seeded, and the verdict is UNKNOWN: proof and simulation disagree"
+DISAGREE = "a fault was seeded, but the verdict is UNKNOWN: proof and simulation disagree"
 
 VACUOUS = {
     # nothing to compare
@@ -167,7 +167,7 @@ VACUOUS = {
     "simulator that does nothing": Vacuous(QUICK, "ran no test", nothing_simulated),
     "simulator that lies": Vacuous(QUICK, "differ from the golden model", liar(clever=False)),
     "simulator that lies well": Vacuous(QUICK, FOUND_NOTHING, liar(clever=True)),
-    "stale build": Vacuous(QUICK, "a fault was seeded, and the verdict is", stale_compiler),
+    "stale build": Vacuous(QUICK, "a fault was seeded, but the verdict is", stale_compiler),
     "sim that says nothing": Vacuous(QUICK, "not valid JSON", sabotaged("ends at once without a word")),
     # something else
     "record of other RTL": Vacuous(QUICK + GIVEN, "other RTL files", earlier_run(other_rtl)),

@@ -1,4 +1,4 @@
-"""Almost valid files end in one line, and never in an internal error (exit code 70)."""
+"""Almost valid files give a one-line error, and never in an internal error (exit code 70)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fake jobs that do what the text of their program says, and ``dais-verif`` with such jobs in place of ``sim``.
 
 ``python -m support.fake_jobs regress ...`` runs the real command with all its processes; only the work of a job is
-faked, so that it needs neither a simulator nor a second.
+faked, so it needs no simulator and takes less than a second.
 """
 
 from __future__ import annotations

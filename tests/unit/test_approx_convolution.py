@@ -39,7 +39,7 @@ def test_each_knob_gives_the_exact_vectors(knob: int) -> None:
 
 
 def test_no_two_knobs_pass_for_each_other() -> None:
-    """Two knobs of the same precision differ on at least one vector of one of them."""
+    """For any two knobs of the same precision, at least one vector of either tells them apart."""
     passed: Counter[tuple[int, int]] = Counter()
     for case in VECTORS["cases"]:
         if case["groups"] > 1 or case["rule"] != "exact":

@@ -62,7 +62,7 @@ def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ["0", "input", "s4.0", "0", "-", "-", "0", "0"],
     ]
     assert lines[-3:] == [
-        "matter     2 of 5 bits: some vector shows it at an output",
+        "matter     2 of 5 bits: flipping them changes an output on some vector",
         "silent     1: no vector shows it, another might (op 0)",
         "dead       2: no output depends on it, whatever the vectors (op 1, op 4)",
     ]

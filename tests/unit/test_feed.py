@@ -166,7 +166,7 @@ class TestChunks:
 
 
 class TestUnhurried:
-    """An outlet that does not need all chunks."""
+    """A consumer that does not need all chunks."""
 
     def test_gets_small_chunks_first(self) -> None:
         feed = Feed(Golden(WIDE), dut_of(WIDE), [numbers(0, 100_000)], 16384, check=False, growing=True)

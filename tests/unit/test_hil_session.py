@@ -243,7 +243,7 @@ def test_an_identity_says_what_it_was_given() -> None:
         ),
         ({"input_bits": 9}, "has ports of 9 and 8 bits, must be 8 and 8; make its bitstream again"),
         ({"output_bits": 7}, "has ports of 8 and 7 bits, must be 8 and 8"),
-        ({"protocol": PROTOCOL + 1}, f"speaks version {PROTOCOL + 1} of the protocol, must be {PROTOCOL}"),
+        ({"protocol": PROTOCOL + 1}, f"uses version {PROTOCOL + 1} of the protocol, must be {PROTOCOL}"),
         ({"buffer": 0}, "has no buffer"),
     ],
 )

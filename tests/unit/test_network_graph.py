@@ -53,7 +53,7 @@ def branches(b: Build, x: str) -> str:
 
 
 def honk(b: Build, x: str) -> str:
-    """Build the network of honk_best.txt node for node, with one convolution less."""
+    """Build the network of honk_best.txt node for node, with one convolution fewer."""
     a = b.quantise(pool(b, b.node("Relu", conv(b, x, 4))), 0)
     a = b.node("Gemm", b.node("Flatten", a), b.constant(np.ones((16, 3))), b.constant(np.ones(3)))
     return b.quantise(b.node("Softmax", b.quantise(a, 0)), -7)

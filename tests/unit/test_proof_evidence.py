@@ -46,5 +46,5 @@ def test_nothing_is_taken_for_granted(name: str, read: Callable[[Any], ProofReco
 
 @pytest.mark.parametrize("outputs", [[{"output": 0}], [{"output": 0, "status": "TRUE", "method": "smt"}], 1])
 def test_a_claim_is_a_claim(outputs: object, read: Callable[[Any], ProofRecord]) -> None:
-    with pytest.raises(InputError, match="is not a valid record as"):
+    with pytest.raises(InputError, match="is not a valid record of"):
         read({**passed_proof().to_dict(), "outputs": outputs})

@@ -355,7 +355,7 @@ def test_a_damaged_pullback_is_caught() -> None:
         "here op 4 must add to g%3": swapped(good, product, product + 1),
         "here op 1 must add to grad 1": with_cell(good, "port", int(np.flatnonzero(c.port == 1)[-1]), 0),
         "here op 0 must add to grad 0": with_cell(good, "form", last, 0),
-        f"the pullback has {len(good)} instructions": lost_instruction(good),
+        f"the pullback must have {len(good)} instructions": lost_instruction(good),
     }
     for words, iseq in cases.items():
         for level in (1, 1, 2):

@@ -36,7 +36,7 @@ _WAIVERS = (
 def emit_machine(machine: Machine, top: str = "model", taken: Iterable[str] = ()) -> str:
     """Return the text of module ``top`` and one module per block for a valid ``machine``.
 
-    ``taken``: the names of other modules, which are not used.
+    ``taken``: module names that are already in use and must be avoided.
     """
     modules = Names([top, *taken])
     of_blocks = {name: modules.take(f"{top}_{name}") for name in machine.blocks}

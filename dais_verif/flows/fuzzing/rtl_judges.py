@@ -79,7 +79,7 @@ class RtlJudges:
         return bound(case.case.program, design, said).dut or packed(case.case.program, said.clocking)
 
     def is_read(self, case: RtlCase) -> bool:
-        """Return True if the front end reads the RTL without error; also if it did not read the original."""
+        """Return True if the front end reads the RTL without error, or could not read the original either."""
         return not self._reads or not errors_in(case.write(self._folder / "rtl"), case.top)
 
     def simulated(self, case: RtlCase) -> SimulationRecord | None:

@@ -141,8 +141,8 @@ def _stream(instance: KernelInstance, printf: bool) -> _Hardware:
 def _own(name: str) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
     if not name.endswith(".toml"):
         raise InputError.of(
-            "{params} is missing: the TOML file of a request for kernel {name!r}; or name a .toml file in its place, "
-            "of a request or of a kernel of your own",
+            "{params} is missing: give the TOML file of a request for kernel {name!r}; or, instead of the name of a "
+            "kernel, give the .toml file of a request or of your own kernel",
             name=name,
         )
     return read_own_kernel(Path(name)), {}

@@ -80,7 +80,7 @@ def prove_kernel(
         message = f"the mapping of {proved.kernel} breaks a law: {proved.laws}"
         record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
     if record.verdict is Verdict.PASS:
-        with watch.stage("facts"), progress.working("running the control of all ranges"):
+        with watch.stage("facts"), progress.working("simulating the control for all ranges"):
             findings, proved = _facts(kernel, proved)
         if findings:
             message = f"the stated facts of {proved.kernel} do not hold: {proved.facts}"

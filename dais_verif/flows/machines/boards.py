@@ -74,7 +74,7 @@ def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
     found = [
         Decision(
             "sequences",
-            f"{cycles} cycles at most, each from a reset",
+            f"at most {cycles} cycles, each sequence from a reset",
             "a vector of the board is this many cycles; between two vectors, inputs that are resets are 1 and all "
             "others 0",
         )

@@ -130,7 +130,7 @@ def _assumed(machine: Machine, every: Unrolled) -> list[str]:
     if not uninitialised:
         return []
     shown = ", ".join(map(str, uninitialised[:_LOST])) + ", ..." * (len(uninitialised) > _LOST)
-    return [f"uninitialised registers on which outputs depend have some value at power-up, X in simulation: {shown}"]
+    return [f"uninitialised registers on which outputs depend are 0 or 1 at power-up, not X as in simulation: {shown}"]
 
 
 def _values(values: Sequence[Fraction | None]) -> str:

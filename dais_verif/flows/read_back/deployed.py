@@ -1,4 +1,4 @@
-"""Check that a bitstream to be deployed configures the same as the certified one; bytes may differ."""
+"""Check that a bitstream to be deployed configures the device as the certified one does; bytes may differ."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _early(rng: random.Random, n: int) -> int:
 
 
 def _layer(rng: random.Random, n: int) -> int:
-    """Return an op of the layer before; layers have eight ops."""
+    """Return an op of the previous layer; layers have eight ops."""
     first = max((n // 8 - 1) * 8, 0)
     return rng.randrange(first, max(n // 8 * 8, min(n, 8)))
 

@@ -50,7 +50,7 @@ PAIRS: dict[str, PairSpec] = {
     },
     "pipelines": PairSpec(simulators.pipelined, 4, "pipelines in Icarus, and the golden model", needs=("icarus",)),
     "netlist": PairSpec(
-        netlists.mapped, 4, "netlists by Yosys, in Icarus and by the prover, and the program", needs=("yosys", "icarus")
+        netlists.mapped, 4, "the program, and its Yosys netlists in Icarus and in the prover", needs=("yosys", "icarus")
     ),
     "wrappers": PairSpec(
         wrappers.wrapped,

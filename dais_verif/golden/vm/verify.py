@@ -145,7 +145,7 @@ def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
     """Check that the instructions add the contributions in order."""
     c, terms, forms = iseq.columns, contributions(iseq.program), iseq.forms
     if len(terms) != len(iseq):
-        yield Fault(min(len(terms), len(iseq)) - 1, ORDER, f"the pullback has {len(terms)} instructions")
+        yield Fault(min(len(terms), len(iseq)) - 1, ORDER, f"the pullback must have {len(terms)} instructions")
         return
     rows = np.column_stack([c.code, c.node, c.target, c.port, c.keeps[:, 0]])
     own = np.array([term.columns for term in terms], dtype=np.int32).reshape(-1, 5)

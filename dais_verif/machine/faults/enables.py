@@ -43,7 +43,7 @@ def _held(machine: Machine, number: int, connection: Connection, where: str) -> 
         )
         faulty = set_connection(machine, number, rest)
         faulty = replace(faulty, connections=(*faulty.connections, replace(first, enable=None)))
-        yield Fault(FaultKind.NOT_ENABLED, f"{first}: always, unlike its neighbours", faulty)
+        yield Fault(FaultKind.NOT_ENABLED, f"{first}: always enabled, unlike its neighbours", faulty)
 
 
 def _chosen(machine: Machine, number: int, connection: Connection, where: str) -> Iterator[Fault]:

@@ -110,7 +110,7 @@ def _batch_normalization(call: Call) -> Data:
         raise Refusal("training_mode is not supported; export the network for inference")
     channels = data.shape[1] if len(data.shape) > 1 else 0
     if {len(one) for one in (scale, bias, mean, variance)} != {channels}:
-        raise Refusal(f"it has another number of parameters than its {channels} channels")
+        raise Refusal(f"the number of its parameters differs from the number of its channels, {channels}")
     precise = np.float32 if data.dtype == "FLOAT" else np.float64
     epsilon = precise(call.number("epsilon", 1e-5))
     factors = []

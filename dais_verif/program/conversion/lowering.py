@@ -85,7 +85,7 @@ class _Lowering:
         return reader.code in (Code.RELU, Code.QUANT, Code.BIT_BINARY)
 
     def value(self, index: int) -> int:
-        """Return the number of the op with the value of ``index``, or with its operand if it is a merged negation."""
+        """Return the number of the op that computes op ``index``, or its operand if it is a merged negation."""
         index = self.negated.get(index, index)
         return self.made.index[self.passed.get(index, index)]
 

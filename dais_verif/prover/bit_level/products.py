@@ -16,8 +16,9 @@ SIGN = -1
 class Rows(NamedTuple):
     """The rows of a product, and the order in which they are added.
 
-    ``turned``: one row per bit of the longer factor instead of the shorter one. ``order``: rows, by the place of that
-    bit or as ``SIGN``; rows that it does not name come last, the lower ones first.
+    ``turned``: one row per bit of the longer factor instead of the shorter one. ``order``: the order
+    in which rows are added. A row is named by the position of its bit, or by ``SIGN``; rows that are not named follow
+    in ascending order.
     """
 
     turned: bool = False

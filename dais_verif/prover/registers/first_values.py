@@ -3,7 +3,7 @@
 ``latency`` considers only what a register depends on by value. In simulation, values that cancel out give X too:
 ``b <= a + b - b`` is X for ever. The registers are therefore read again, in their form before control inference, with
 variables for the bits of signals that may be X (``four_state``). Inputs are never X. A signal is free of X as soon as
-everything that its X bits depend on is free of X; a register is so one edge later.
+everything that its X bits depend on is free of X; a register becomes free of X one edge later.
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ class LowBits(Combinations):
                 yield self._form(0, form.constant, {**form.terms, atom: 1})
 
     def floored(self, form: Form) -> Floored | None:
-        """Return ``form`` as a whole minus its low bits, for as many bits as possible; None if it is not a floor."""
+        """Split ``form`` into a whole value minus as many of its low bits as possible; None if that cannot be done."""
         found: Floored | None = None
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]

@@ -145,7 +145,7 @@ def _truth(e: Any) -> bool | None:
 def never_runs(where: str) -> EventError:
     """Return the error for a block that waits for the signals that it reads, but reads none: its result is constant.
 
-    Simulators fold constants first: ``a[2] >>> 63`` of one bit reads nothing.
+    Simulators fold constants first, so ``a[2] >>> 63``, a shift of one bit, reads no signal.
     """
     return EventError(
         f"{where}: this block never runs: it waits for a change, and everything that it assigns is constant; write"

@@ -123,7 +123,10 @@ class _Clocked(Execution):
                 signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _bits(self, key: Any, low: int, term: Term) -> Bits:
-        """Return the bits of ``key`` from bit ``low`` on after the edge: ``term``, unless anything is undefined."""
+        """Return the bits of ``key`` from bit ``low`` on after the edge.
+
+        They are those of ``term`` if nothing is undefined; otherwise the block is run again with undefined bits.
+        """
 
         def four_state() -> Bits:
             run = self._again()

@@ -147,8 +147,8 @@ class YosysWires:
     def power_up(self) -> dict[Signal, Term]:
         """Return the initial values of signals from ``init`` attributes of wires; undefined where there is none.
 
-        The attribute of a wire also applies to wires that are connected to its input by buffers. Contradicting
-        attributes give an undefined value.
+        The attribute of a wire also applies to wires that drive it through buffers. Conflicting attributes give an
+        undefined value.
         """
         found: dict[tuple[Signal, int], str] = {}
         for net in self._module.netnames.values():

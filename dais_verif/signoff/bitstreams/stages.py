@@ -177,7 +177,7 @@ def _judge_bad(context: Context, folder: Path) -> Judgement:
     if record.vectors != asked.rows or Sent.load(folder / SENT).total != asked.rows:
         problems.append(f"not all of {asked.rows} vectors were sent")
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     if sorted(one.name for one in record.simulators) != sorted(asked.simulators):
         problems.append(f"not simulated in {' and '.join(asked.simulators)}")
     for one in record.simulators:
@@ -194,7 +194,7 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
     record = proved(folder)
     problems = [*problems_of_fault(context, folder, record)]
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     replay = None if record.counterexample is None else record.counterexample.replay
     if replay is None or replay.verdict is not Verdict.RTL_MISMATCH:
         problems.append("no simulator confirms the counterexample")

@@ -86,7 +86,7 @@ def _judge_bad(context: Context, folder: Path) -> Judgement:
     record = proved(folder)
     problems = [*problems_of_fault(context, folder, record)]
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     replay = None if record.machine is None else record.machine.replay
     if replay is None or replay.partition(":")[0] != Verdict.RTL_MISMATCH.value:
         problems.append("no simulator confirms the sequence that was found")

@@ -111,7 +111,7 @@ def _judge_poisoned(context: Context, folder: Path) -> Judgement:
     problems = list(_of_subject(context, record))
     problems += _another_program(context, folder, seeded, record)
     if record.verdict is not Verdict.PROGRAMS_DIFFER:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     elif record.frame is None or record.frame.frame is None:
         problems.append("no sequence from power-up shows the fault that was seeded")
     return Judgement(record.verdict, "a sequence from power-up shows it", tuple(problems), record.reproduce)

@@ -227,7 +227,7 @@ def _judge_poisoned(context: Context, folder: Path) -> Judgement:
     record = simulated(folder)
     problems = [*_of_kernel(context, record), *_another_block(context, folder)]
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     if record.first_mismatch is not None or record.kernel is None or record.kernel.wrong is None:
         problems.append("the RTL differs from the machine, or its tensors do not differ from those of the members")
     return Judgement(record.verdict, "the tensors differ from those of the members", tuple(problems), record.reproduce)
@@ -242,7 +242,7 @@ def _judge_refuted(context: Context, folder: Path) -> Judgement:
     record, subject = proved(folder), context.subject
     problems = [*_of_proof(subject, record), *_another_block(context, folder)]
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     if record.kernel is None or record.kernel.folded is not Verdict.PROGRAMS_DIFFER:
         problems.append("the machine was not found to differ from the members of another kernel")
     return Judgement(record.verdict, "members of another kernel are refuted", tuple(problems), record.reproduce)

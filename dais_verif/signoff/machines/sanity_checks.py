@@ -127,7 +127,7 @@ def _judge_proved(context: Context, folder: Path) -> Judgement:
     record, seeded = proved(folder), read_tree(folder / SEEDED_FAULT)
     problems = list(is_of_what_was_seeded(context, folder, seeded, record.program, record.rtl.top, record.rtl.sha256))
     if record.verdict is not Verdict.RTL_MISMATCH:
-        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+        problems.append(f"a fault was seeded, but the verdict is {record.verdict.value}: {record.message}")
     replay = None if record.machine is None else record.machine.replay
     if replay is None or replay.partition(":")[0] != Verdict.RTL_MISMATCH.value:
         problems.append("no simulator confirms the sequence that was found")

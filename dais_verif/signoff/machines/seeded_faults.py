@@ -59,7 +59,7 @@ class PoisonedMachine:
 def poisoned_machine(context: Context) -> PoisonedMachine:
     """Return the machine with a fault in its control or data that is visible in simulation.
 
-    Bits differ that are known in both machines, so that every simulator must see the fault in exactly these cycles.
+    The bits that differ are known in both machines, so every simulator must see the fault in exactly these cycles.
     Raises ``InputError`` if no fault qualifies.
     """
     machine = context.subject.machine
@@ -148,8 +148,8 @@ def sometimes_wrong_cycles(
 ) -> SeededFault:
     """Return the design with wrong bits in only some of the cycles of ``rows``, including the last.
 
-    Where the always known bits of its outputs equal those of one of the chosen rows, one of these bits is inverted;
-    which bit depends on the row. Raises ``InputError`` if no bit is known in all cycles.
+    Only output bits that are known in every cycle are used. Wherever they equal those of one of the chosen rows, one
+    of them is inverted; which one depends on the row. Raises ``InputError`` if no bit is known in all cycles.
     """
     width = interface.output_bits
     mask = reduce(np.bitwise_and, (_always_known(one) for one in rows), _ones(width))

@@ -1,7 +1,7 @@
 """Compute the output of a machine as a stream, with the oracle: the data of the cycles in which its valid bit is 1.
 
-A stream has no time: a cycle without input may change only when beats come out. If it changes more, the stream of the
-machine is not defined.
+A stream has no timing: a cycle without input may delay output beats, but must not change their data. If it changes
+anything else, the stream of the machine is not defined.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drive a clocked design: one sample per cycle, bubbles, stalls, a reset in mid-stream.
 
-A delay line of the design's latency keeps the expected outputs: so order, latency, and lost or repeated samples are
-checked at every edge, whether or not the design marks valid outputs. For use in a cocotb test only.
+A delay line as long as the design's latency holds the expected outputs, so order, latency, and lost or repeated samples
+are checked at every edge, whether or not the design marks valid outputs. For use in a cocotb test only.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ class Clocked:
 
 
 async def find_latency(clocked: Clocked, rows: Sequence[str], expected: Sequence[str]) -> int:
-    """Return the one latency at which the outputs are those ``expected`` of ``rows``.
+    """Return the only latency at which the outputs for ``rows`` equal ``expected``.
 
-    Raises ``AmbiguousLatency`` if several are, ``ProtocolError`` if none is, not even for most rows.
+    Raises ``AmbiguousLatency`` if several latencies fit, ``ProtocolError`` if none fits even most rows.
     """
     rows, expected = rows[:_CALIBRATION], expected[:_CALIBRATION]
     seen = await clocked.trace(rows, _MOST_LATENCY)

@@ -79,7 +79,7 @@ class _Design:
         self._seen.append(self._pins.read())
 
     def compare(self, found: Words | None) -> None:
-        """Compare all chunks: as read at the ports, or as ``found`` in bulk and the first ones at the ports."""
+        """Compare all chunks as read at the ports; if ``found`` in bulk, only the first rows also at the ports."""
         if found is None:
             words, unknown = words_of_text(self._seen, self.job.interface.output_bits)
             self._compare_chunks(words, unknown, bulk=False)

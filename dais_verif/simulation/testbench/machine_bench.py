@@ -124,7 +124,7 @@ class _Ports:
         self._clock = None if clocking is None else handle_of(dut, clocking.clock)
 
     async def run(self, rows: SequenceRows, number: int = 0) -> MachineAnswer:
-        """Every cycle of sequence ``number``, compared."""
+        """Run sequence ``number``, and compare every cycle."""
         bits, cycle, digest = 0, 0, 0
         mismatching = unknown = 0
         first: MachineDifference | None = None

@@ -129,7 +129,7 @@ class _Random:
         return [int(word) for word in self._seed.generate_state(1 + words, np.uint64)[1:]]
 
     def integers(self, bits: int) -> IntArray:
-        """Return integers of more than ``bits`` random bits, so that remainders are unbiased, from the next streams."""
+        """Return random integers of the next streams, with more than ``bits`` bits so that remainders have no bias."""
         if bits <= _INT64_BITS:
             self.stream += 1
             return (self.words(self.stream - 1) >> np.uint64(1)).view(np.int64)

@@ -1,4 +1,4 @@
-"""Make mutants: Verilog with one small change, of the kinds that people and generators get wrong.
+"""Make mutants: Verilog with one small change, of the kinds of mistakes that people and generators make.
 
 A rule of a kind finds the matching places and their replacements. It does not know which changes matter: many mutants
 are as right as the original, and the prover must recognise that, too.
