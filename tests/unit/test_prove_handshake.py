@@ -190,7 +190,7 @@ def test_state_that_is_no_bit_of_the_line() -> None:
 
 
 def test_state_that_only_the_edge_before_tells_of() -> None:
-    """Registers ``p`` and ``q`` are always equal; induction can conclude this only from the output at the previous edge."""
+    """Registers ``p`` and ``q`` are always equal, which follows only from the output at the previous edge."""
     wiring = line(1, reset)
     for name in "pq":
         wiring.register(name, 1, lambda s, name=name: ite(s("rst"), ZERO, bxor(s(name), s("data", 0, 1))))
