@@ -13,7 +13,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["Accuracy"]
 
-#: Far larger than the rounding errors of the sums below, and far smaller than the digits shown.
+#: Widens the interval: far larger than the rounding errors of the sums below, and too small to change the digits shown.
 _MARGIN = 1e-9
 _STEPS = 60
 
@@ -61,7 +61,7 @@ class Accuracy:
 
 
 def _last(holds: Callable[[float], bool]) -> float:
-    """Return the largest number from 0 to 1 for which ``holds`` is true; it must be true up to one number."""
+    """Return the largest number from 0 to 1 for which ``holds`` is true; it must be true for all smaller ones."""
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2

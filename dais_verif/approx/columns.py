@@ -54,11 +54,11 @@ def rewrite_columns(
     accuracies: Mapping[str, Accuracy],
     speedups: Mapping[str, Fraction | float] | None = None,
 ) -> ConfigurationFile:
-    """Return ``file`` with measured accuracies, their losses against the first, in percent, and with ``speedups``.
+    """Return ``file`` with measured accuracies, their losses, both in percent, and ``speedups``.
 
-    ``accuracies`` and ``speedups`` have one value per configuration, by name; without ``speedups`` the column is
-    unchanged. Accuracy and loss add up exactly, as decimals. Energy is unchanged, since it was not measured. Raises
-    ``InputError`` if a configuration has no value.
+    Losses are relative to the first configuration. ``accuracies`` and ``speedups`` have one value per configuration, by
+    name; without ``speedups`` the column is unchanged. Accuracy and loss add up exactly, as decimals. Energy is
+    unchanged, since it was not measured. Raises ``InputError`` if a configuration has no value.
     """
     first = _percent(_of(file.configurations[0], accuracies, "accuracy"))
     changed = []

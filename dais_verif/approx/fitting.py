@@ -15,7 +15,7 @@ _SHOWN = 12
 
 
 def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[Sequence[str]]) -> None:
-    """Raise ``ConfigurationError`` unless ``one`` of ``file`` fits a network with these operations, by fused node.
+    """Raise ``ConfigurationError`` unless ``one`` of ``file`` fits ``network``, the operations of each fused node.
 
     HPVM numbers nodes 1, 2, 3, ... in the order of the program, and looks them up by these numbers.
     """

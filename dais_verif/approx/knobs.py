@@ -37,10 +37,10 @@ _HALF = ("fp16", "perf_fp16", "samp_fp16")
 
 @dataclass(frozen=True)
 class Knob:
-    """A knob. ``speedup``: of a convolution, as in the tuner's table.
+    """A knob. ``speedup``: the speed-up of a convolution in the tuner's table.
 
     One of every ``period`` places along the ``axis`` is skipped, beginning at ``offset``. ``axis``: None if no place
-    is.
+    is skipped.
     """
 
     number: int

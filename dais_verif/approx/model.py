@@ -57,7 +57,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration: its columns and its nodes. ``line``: of its header, from 1.
+    """A configuration: its columns and its nodes. ``line``: the line of its header, from 1.
 
     ``speedup`` and ``energy`` are ratios to the program without approximation. ``loss`` is the accuracy of the first
     configuration minus the ``accuracy`` of this one; both are in the unit of the file, usually percent. ``extra``:
@@ -81,7 +81,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ConfigurationFile:
-    """Configurations, of which the first is the default. ``baseline``: a time in ms; None if the file has none.
+    """Configurations; the first is the default. ``baseline``: a time in ms; None if the file has none.
 
     ``text``: the text that it was read from, which is written unchanged if it still has the same content. ``knobs``:
     the knobs by number.

@@ -99,7 +99,7 @@ def _bare_knob(token: str, line: int, knobs: Mapping[int, Knob], place: Place) -
 
 
 def _check_knob(op: str, name: str, token: str, line: int, knobs: Mapping[int, Knob], place: Place) -> None:
-    """Raise ``ConfigurationError`` unless ``op`` can have knob ``token`` under ``name``; add notices of oddities."""
+    """Raise ``ConfigurationError`` unless ``op`` can have knob ``token``, named ``name``; add notices of oddities."""
     if not _WHOLE.fullmatch(token):
         raise place.error(line, token, f"expected the number of a knob after {name!r}")
     number = int(token)

@@ -7,7 +7,7 @@ from dais_verif.approx.problems import ConfigurationError, error_at
 
 __all__ = ["MOST_NOTICES", "Place"]
 
-#: A file of blank lines only would give millions of notices.
+#: The maximum number of notices: a file of only blank lines would give millions.
 MOST_NOTICES = 10_000
 
 

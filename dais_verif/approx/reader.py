@@ -17,7 +17,7 @@ from dais_verif.files import read_plain
 
 __all__ = ["MOST_BYTES", "parse", "read"]
 
-#: A hundred configurations of a network of a thousand nodes take about 5 MB.
+#: The largest file: a hundred configurations of a network of a thousand nodes take about 5 MB.
 MOST_BYTES = 32 << 20
 
 BEGIN, END = "+++++", "-----"
@@ -117,7 +117,7 @@ def _read_configuration(
     knobs: Mapping[int, Knob],
     place: Place,
 ) -> Configuration:
-    """Return the configuration that must begin with line ``begin``. ``begun``: lines where others begin, by name."""
+    """Return the configuration that must begin with line ``begin``. ``begun``: the first lines of others, by name."""
     _require_begin(begin, place)
     header = lines.take()
     if header is None:

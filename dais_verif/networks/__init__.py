@@ -1,7 +1,7 @@
 """Neural networks, read from ONNX with exact fixed-point types and lowered to one program.
 
-``read`` reads a file; ``Network.program`` returns its program. The program agrees with the semantics of ONNX wherever
-these do not round.
+``read`` reads a file; ``Network.program`` returns its program. The program computes exactly what ONNX
+specifies, except where ONNX rounds.
 """
 
 from __future__ import annotations

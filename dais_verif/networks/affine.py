@@ -31,7 +31,7 @@ class Affine(NamedTuple):
 
 
 def hull(*parts: Interval) -> Interval:
-    """Return the smallest interval around ``parts``."""
+    """Return the smallest interval that contains all ``parts``."""
     return min(part[0] for part in parts), max(part[1] for part in parts)
 
 
@@ -150,7 +150,7 @@ class AffineOps:
         return Affine(value.factors, (value.rest[0] - lost, value.rest[1]))
 
     def _selected(self, op: Op, operands: Sequence[Affine]) -> Affine:
-        """Return the second operand plus a part of the difference to the first."""
+        """Return the second operand plus an unknown fraction of (first - second), as an interval."""
         first = scaled(operands[0], Fraction(1))
         second = scaled(operands[1], Fraction(2) ** high_int32(op.data) * (-1 if op.code == Code.MUX_NEG else 1))
         lo, hi = bounded(added(first, scaled(second, Fraction(-1))), self.atoms)

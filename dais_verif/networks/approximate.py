@@ -19,7 +19,7 @@ __all__ = ["Approximated", "approximate"]
 class Approximated:
     """A network under the configuration ``name``. ``notes``: choices that the knobs left open.
 
-    ``applied``: the knobs of each operator, by the tensor that it writes.
+    ``applied``: the knobs of each operator, by the tensor that the operator writes.
     """
 
     name: str
@@ -38,7 +38,7 @@ def approximate(
 ) -> Approximated:
     """Return the network in ``data``, the bytes of an ONNX file, under configuration ``name`` of ``file``.
 
-    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: 2 more than they had.
+    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: 2 more than before scaling.
     Raises ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` with node
     and reason if a knob cannot be applied.
     """
@@ -56,7 +56,7 @@ def approximate(
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:
-    """Return the knobs of each operator, by its output; a bias that is an input of a layer has the layer's output."""
+    """Return the knobs of operators, by output; a bias that is an input of a layer is under the layer's output."""
     found: dict[str, Applied] = {}
     for op, knob in zip(node.ops, knobs, strict=True):
         before = found.get(op.output)

@@ -24,7 +24,7 @@ def dyadic(number: Fraction) -> bool:
 
 
 def raw_of(number: Fraction) -> tuple[int, int]:
-    """Return ``(raw, f)`` of a dyadic number ``raw * 2**-f`` with the smallest ``f``, which may be negative."""
+    """Return a dyadic number as ``(raw, f)``, which is ``raw * 2**-f``, with the smallest ``f``; it may be negative."""
     if not number:
         return 0, 0
     down = number.denominator.bit_length() - 1
@@ -44,7 +44,7 @@ def bounds_of(element: Element) -> tuple[Fraction, Fraction]:
 
 
 def type_of(elements: Sequence[Element]) -> FixedType:
-    """Return the smallest type that holds each of ``elements``."""
+    """Return the smallest type that holds all ``elements``."""
     found = [type_of_interval(*_interval(element)) for element in elements]
     found = [one for one in found if one.width]
     if not found:
@@ -161,7 +161,7 @@ class Arithmetic:
         assert isinstance(condition, Value)
         if negative == other:
             return other
-        if condition.negative:  # the op that is tested has the opposite sign
+        if condition.negative:  # the op whose sign the mux tests is -condition
             negative, other = other, negative
         return self.builder.select(condition, self.value(negative), self.value(other))
 

@@ -45,7 +45,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A tensor: elements in an array of objects, and ONNX's name of their kind."""
+    """A tensor: elements in an array of objects, and ONNX's name for their kind."""
 
     elements: Elements
     dtype: str
@@ -151,7 +151,7 @@ class Call:
         return Fraction(float(np.float32(found)))
 
     def axis(self, name: str, default: int, rank: int, most: int | None = None) -> int:
-        """Return an attribute that is an axis, counted from 0. ``most``: the largest one; None: ``rank - 1``."""
+        """Return an attribute that is an axis, counted from 0. ``most``: the largest axis; None: ``rank - 1``."""
         found = self.integer(name, default)
         if not -rank <= found <= (rank - 1 if most is None else most):
             raise Refusal(f"attribute {name} is {found}, but the tensor has {rank} dimensions")

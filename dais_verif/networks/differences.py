@@ -229,7 +229,7 @@ class _Comparison:
 
 
 def _steps(most: Fraction, mode: str) -> Fraction:
-    """Return the largest difference of two rounded numbers that differed by up to ``most`` before."""
+    """Return the largest difference of two rounded numbers that differ by up to ``most`` before rounding."""
     found = (most + 1).__floor__() if mode in _NEAREST else most.__ceil__() + (0 if mode in _ONE_WAY else 1)
     return Fraction(found) if most > 0 else Fraction(min(found, 0))
 
@@ -251,7 +251,7 @@ def _both(a: Interval, b: Interval) -> Interval:
 
 
 def _most(atom: Pair, exact: Fraction, other: Fraction) -> Fraction:
-    """Return the largest ``exact * x + other * y`` of an atom that is x in the exact and y in the other network."""
+    """Return the largest ``exact * x + other * y`` for an atom with value x in the exact and y in the other network."""
     if atom.difference == _ZERO:
         factor = exact + other
         return factor * (atom.exact[1] if factor > 0 else atom.exact[0])

@@ -1,7 +1,7 @@
 """Compute tanh, the logistic function and exp precisely enough to round them correctly in every mode.
 
 At a rational argument other than 0 each value is transcendental, so it never equals a multiple of half a step. With
-enough digits it is known between which two of these multiples it lies, and these determine every rounding.
+enough digits it is known between which two multiples the value lies, and this determines its rounding in every mode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HALF = Fraction(1, 2)
 #: Decimal digits of the first and of the last attempt: values within 10**-5000 of half a step are not expected.
 _FIRST, _MOST = 25, 5000
 
-#: Returns strict bounds of a value, from whether x is negative and from strict bounds of exp(-abs(x)).
+#: A function that returns strict bounds of a value, given whether x is negative and strict bounds of exp(-abs(x)).
 _Bounds = Callable[[bool, Fraction, Fraction], tuple[Fraction, Fraction]]
 
 

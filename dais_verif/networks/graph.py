@@ -17,7 +17,7 @@ __all__ = ["FusedNode", "FusedOp", "fuse"]
 
 #: Operators that HPVM does not count as ops: they only quantise or move elements.
 _PASSED = ("QuantizeLinear", "DequantizeLinear", "Quant", "Identity", "Flatten", "Reshape", "Transpose", "Pad")
-#: HPVM's names of operators, where they depend on the operator alone.
+#: HPVM's names for operators whose name depends on the operator alone.
 _NAMES = {
     "Add": "add",
     "BatchNormalization": "batchnorm",
@@ -34,7 +34,7 @@ _POOLS = ("pool_max", "pool_mean")
 
 
 class FusedOp(NamedTuple):
-    """An op of a fused node. ``op``: HPVM's name of it, or ONNX's where HPVM has none. ``output``: the tensor written.
+    """An op of a fused node. ``op``: HPVM's name for it, or ONNX's if HPVM has none. ``output``: the tensor written.
 
     ``node``: the name of the node in the file; for a bias that is an input, the node that reads it. ``cost``: the
     multiply-adds of a layer, 0 for other ops.
@@ -49,8 +49,8 @@ class FusedOp(NamedTuple):
 class FusedNode(NamedTuple):
     """A fused node. ``number``: HPVM's number, from 1; None if it has no ops and only quantises or moves elements.
 
-    ``nodes``: the names of its nodes in the file; ``outputs``: the tensors that these write. ``inputs``: the computed
-    tensors that it reads.
+    ``nodes``: the names of its nodes in the file; ``outputs``: the tensors that these nodes write. ``inputs``: the
+    computed tensors that the fused node reads.
     """
 
     number: int | None

@@ -50,7 +50,7 @@ class Applied:
 class Approximation:
     """The approximation of each node, by the tensor that it writes; ``notes``: choices that the knobs left open.
 
-    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: ``GRID`` more than they have.
+    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: ``GRID`` more than before.
     """
 
     nodes: Mapping[str, Applied]

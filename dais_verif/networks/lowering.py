@@ -36,9 +36,9 @@ class Lowering:
         attributes: Mapping[str, Any] | None = None,
         applied: Applied | None = None,
     ) -> Call:
-        """Return the call of a node on ``operands``. ``attributes``: they replace the node's own."""
+        """Return the call of a node on ``operands``. ``attributes``: replace those of the node."""
         said = {**node.attributes, **(attributes or {})}
-        # Notes are discarded: the network has them since it was lowered as a whole.
+        # Notes are discarded: the network already has them, since it was lowered as a whole.
         approximation = None if applied is None else self._scratch
         return Call(node.op, tuple(operands), said, self._network.opset, self.ops, self._budget, applied, approximation)
 

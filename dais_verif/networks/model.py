@@ -21,9 +21,9 @@ __all__ = ["Network", "Node", "Tensor"]
 
 
 class Tensor(NamedTuple):
-    """A tensor between nodes. ``type``: the smallest that holds all elements. ``kind``: ONNX's type of elements.
+    """A tensor between nodes. ``type``: the smallest type that holds all elements. ``kind``: ONNX's type of elements.
 
-    ``type`` is None if elements are not fixed-point numbers until a quantiser rounds them, such as results of Tanh.
+    ``type`` is None if elements, such as results of Tanh, are not fixed-point numbers until a quantiser rounds them.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Network:
         return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
 
     def bounds(self, name: str) -> list[tuple[Fraction, Fraction]]:
-        """Return the smallest and the largest possible value of each element of tensor ``name``, by intervals."""
+        """Return the smallest and the largest possible value of each element of ``name``, by interval arithmetic."""
         return [bounds_of(one) for one in self._elements[name].elements.ravel().tolist()]
 
     def data(self, name: str) -> Data:

@@ -210,7 +210,7 @@ class _Reading:
                 raise Refusal(f"it reads {shortened(name)}, {NO_FIXED_POINT}")
 
     def _type_of_input(self, one: GraphInput) -> FixedType:
-        """Return the type of an input: of its integers, or as given by the user, or from its quantisers."""
+        """Return the type of an input: that of its integers, the one that the user gave, or that of its quantisers."""
         if one.dtype in INTEGERS:
             signed, bits = INTEGERS[one.dtype]
             return FixedType(signed, bits - signed, 0)
@@ -260,7 +260,7 @@ def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
 
 
 def _exact(array: NDArray[Any]) -> Data:
-    """Return an array as exact numbers. Raises ``Refusal`` if one is not finite."""
+    """Return an array as exact numbers. Raises ``Refusal`` if an element is not finite."""
     names = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bool": "BOOL"}
     dtype = names.get(str(array.dtype), str(array.dtype).upper())
     try:

@@ -48,7 +48,7 @@ class Real:
     """A number that is not a fixed-point number until it is quantised."""
 
     def quantised(self, by: Quantiser) -> Element:
-        """Return the exact result of ``by``. Raises ``Refusal`` if this needs too large a table, or too many steps."""
+        """Return the exact result of quantiser ``by``. Raises ``Refusal`` if it takes a large table or many steps."""
         raise NotImplementedError
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
@@ -131,7 +131,7 @@ class Quotient(Real):
 
 
 def _ends(element: Element) -> tuple[Fraction, Fraction]:
-    """Return numbers with the fractional bits that ``element`` needs."""
+    """Return numbers that need as many fractional bits as ``element`` does."""
     if isinstance(element, Value):
         return Fraction(2) ** (element.shift - element.f), Fraction(0)
     return element, element

@@ -1,4 +1,4 @@
-"""The stages of a network in order, with a variant of a fused node for each way its configurations compute it."""
+"""The stages of a network in order; a fused node has a variant for each way in which configurations compute it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Place:
 class Chain:
     """The stages of a network in all its configurations. ``places``: in topological order.
 
-    ``inputs``, ``outputs``: names and types of the network's inputs and outputs. ``storage``: of all tensors that
-    stages read or write. A tensor that only renames another one is listed under the name of that one.
+    ``inputs``, ``outputs``: names and types of the network's inputs and outputs. ``storage``: the layout of each
+    tensor that stages read or write. A tensor that is a mere copy of another one is listed under the name of the other.
     """
 
     networks: tuple[Network, ...]
@@ -68,11 +68,11 @@ Perforated = Callable[[Network, Part, Mapping[str, FixedType]], tuple[Stage, Sta
 def chain_of(
     networks: Sequence[Network], unrolled: Sequence[int] = (), *, perforated: Perforated = perforated_stages
 ) -> Chain:
-    """Return the stages of a network in all its configurations. ``networks``: the network under each of them.
+    """Return the stages of a network in all its configurations. ``networks``: the network under each configuration.
 
-    ``unrolled``: numbers of fused nodes that one member computes. ``perforated``: returns the stages of a part that
-    begins with a perforated convolution. Raises ``NetworkError`` with node and reason for a part that cannot be a
-    stage.
+    ``unrolled``: numbers of fused nodes that one member computes. ``perforated``: a function that returns the stages of
+    a part that begins with a perforated convolution. Raises ``NetworkError`` with node and reason for a part that
+    cannot be a stage.
     """
     return _Chaining(networks, unrolled, perforated).chain()
 
@@ -148,7 +148,7 @@ class _Chaining:
         return found
 
     def named(self, stages: Sequence[Stage], output: str, own: str) -> list[Stage]:
-        """Return the stages under unique names. ``own``: a prefix for the tensors between them."""
+        """Return the stages under unique names. ``own``: a prefix for the names of tensors between the stages."""
         within = {stage.output: f"{own}{stage.output}" for stage in stages[:-1]}
         found = []
         for stage in stages:
@@ -178,7 +178,7 @@ def _type(network: Network, name: str) -> FixedType:
 
 
 def _without_copies(network: Network, stages: Sequence[Stage]) -> tuple[list[Stage], str]:
-    """Return the stages that are not mere copies, and the tensor that is copied if all of them are."""
+    """Return the stages that are not mere copies, and the tensor with the result; if all are, the copied tensor."""
     found, names = list[Stage](), dict[str, str]()
     for stage in stages:
         inputs = tuple(names.get(name, name) for name in stage.inputs)
@@ -188,7 +188,7 @@ def _without_copies(network: Network, stages: Sequence[Stage]) -> tuple[list[Sta
             found.append(replace(stage, inputs=inputs))
     last = stages[-1].output
     if found and last in names:
-        # Other stages read the last output under this name.
+        # Stages of other nodes read the result under this name.
         found[-1] = replace(found[-1], output=last)
     return found, names.get(last, last)
 
@@ -199,7 +199,7 @@ def _copies(network: Network, stage: Stage) -> bool:
     block, mapping = instance.block, instance.mapping
     if len(mapping.inputs) != 1 or instance.input_types != instance.output_types or block.n_in != block.n_out:
         return False
-    # Readers of images need one word per pixel.
+    # An image needs one word per pixel, so a change of shape is not a mere copy.
     if len(stage.shape) == 4 and network.tensors[stage.inputs[0]].shape != stage.shape:
         return False
     source, target = mapping.inputs[0], mapping.outputs[0]

@@ -43,9 +43,9 @@ def drive_network(
     """Return a sequence that runs all samples of ``tensors``, one after the other, each in its configuration.
 
     ``tensors``: per input, raw integers (samples, elements in NumPy's order). Words are written and read in random
-    order. There are pauses in between, and runs in any configuration that a reset aborts. Signals that the network must
-    ignore have random values: ``config`` and ``start`` while it is busy, and words that are not written. Results have
-    the form of ``tensors``.
+    order. There are pauses in between, and additional runs, in any configuration, that a reset aborts. Signals that
+    the network must ignore have random values: ``config`` and ``start`` while it is busy, and words that are not
+    written. Results have the form of ``tensors``.
     """
     plan = _Schedule(writes=[[] for _ in chain.inputs], reads=[[] for _ in chain.outputs])
     loaded, shown = ([chain.storage[name].words for name in names] for names in (chain.inputs, chain.outputs))
@@ -100,7 +100,7 @@ def _run(plan: _Schedule, latency: Sequence[int], sample: int, configuration: in
 
 
 def _break_off(plan: _Schedule, latency: Sequence[int], configuration: int, rng: np.random.Generator) -> None:
-    """Plan a run in a configuration that a reset aborts."""
+    """Plan a run, in any configuration, that a reset aborts."""
     begin, length = plan.cycle, int(rng.integers(1, latency[configuration] + 1))
     plan.starts.append((begin, configuration))
     # A reset in the cycle of done is too late to prevent done.

@@ -64,8 +64,8 @@ class _Tensor:
 class _Manifest:
     """The content of the manifest.
 
-    ``configurations``: their names, in the order of the values of input ``config``; ``cycles``: as in
-    ``NetworkFolder``. ``grid``, ``unrolled``: as requested. ``files``: SHA-256 by name.
+    ``configurations``: the names of the configurations, in the order of the values of input ``config``; ``cycles``: as
+    in ``NetworkFolder``. ``grid``, ``unrolled``: as requested. ``files``: SHA-256 by file name.
     """
 
     schema: str
@@ -84,9 +84,9 @@ class _Manifest:
 class NetworkFolder:
     """A folder with a network as hardware in one ``form``.
 
-    ``configurations``: their names, in the order of the values of input ``config``; ``cycles``: of each from start to
-    done, or of a stream from the first beat of an image to the last beat of its result. ``files``: the names of the
-    files that define the network and its hardware, the manifest first.
+    ``configurations``: the names of the configurations, in the order of the values of input ``config``; ``cycles``: for
+    each configuration, the cycles from start to done or, in a stream, from the first beat of an image to the last beat
+    of its result. ``files``: the names of the files that define the network and its hardware, the manifest first.
     """
 
     path: Path
@@ -128,14 +128,14 @@ class NetworkFolder:
 
     @cached_property
     def stream(self) -> StreamNetwork:
-        """The network as a stream, built again; the folder has the machine as it was written."""
+        """The network as a stream, built again from the network; ``machine`` is the one in the folder."""
         return stream_network(self.chain)
 
     @cached_property
     def chain(self) -> Chain:
         """The stages of the network under all configurations, built again.
 
-        Raises ``InputError`` if the manifest states something else.
+        Raises ``InputError`` if the manifest states other inputs, outputs or cycles than these stages have.
         """
         said, found = self._said, form_chain(self._networks(), self.form, self._said.unrolled)
         inputs, outputs = _tensors(found, self.form)
@@ -165,7 +165,7 @@ class NetworkFolder:
 
 
 def networks_of(data: bytes, file: ConfigurationFile | None, grid: int | None) -> tuple[Network, ...]:
-    """Return the network in ``data`` under each configuration of ``file``; None: without knobs."""
+    """Return the network in ``data`` under each configuration of ``file``; without knobs if ``file`` is None."""
     if file is None:
         return (parse(data),)
     return tuple(approximate(data, file, one.name, grid=grid).network for one in file.configurations)
@@ -198,7 +198,7 @@ def manifest_of(
     unrolled: Sequence[int],
     grid: int | None,
 ) -> bytes:
-    """Return the manifest. ``configurations``: their names; ``files``: bytes by name; all else: as in the manifest."""
+    """Return the manifest. ``configurations``: names; ``files``: bytes by name; others: as in the manifest."""
     inputs, outputs = _tensors(chain, form)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     said = _Manifest(
@@ -217,9 +217,10 @@ def manifest_of(
 
 
 def read_folder(path: Path) -> NetworkFolder | None:
-    """Return the hardware of a network in the folder ``path``; None if it has no manifest of one.
+    """Return the hardware of a network in the folder ``path``; None if it has no manifest of a network.
 
-    Raises ``InputError`` if a file is missing or was changed since, and for a manifest that does not fit its machine.
+    Raises ``InputError`` if a file is missing or has changed since it was written, and for a manifest that does not fit
+    its machine.
     """
     manifest = path / MANIFEST
     if not manifest.is_file():
@@ -293,7 +294,7 @@ def _tensors(chain: Chain, form: str) -> tuple[tuple[_Tensor, ...], tuple[_Tenso
         _Tensor(name, f"in{t}" if memory else "x", first.tensors[name].shape, str(kind))
         for t, (name, kind) in enumerate(chain.inputs.items())
     )
-    # An output that only renames another tensor has the memory of that one.
+    # An output that is a mere copy of another tensor uses the memory of that tensor.
     outputs = tuple(
         _Tensor(own, f"out{t}" if memory else "y", first.tensors[own].shape, str(kind))
         for t, (own, kind) in enumerate(zip(first.outputs, chain.outputs.values(), strict=True))

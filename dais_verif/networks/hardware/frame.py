@@ -60,7 +60,7 @@ def _loaded(chain: Chain) -> int:
 
 
 def _cycles(chain: Chain, done: int) -> int:
-    """Return the cycles of a frame, with one after ``done``, in which a repeated write would show."""
+    """Return the number of cycles of a frame, including one after ``done`` in which a repeated write would show."""
     return done + 1 + max(chain.storage[name].words for name in chain.outputs)
 
 

@@ -1,8 +1,8 @@
 """A network with memories: one machine per stage, which run in turn and write into the memories of their readers.
 
 ``start`` runs all stages; ``done`` is 1 for one cycle when the outputs are available. A stage begins when the one
-before it is done. It writes its result, word after word, into the memories of all stages that read it, and into that of
-an output.
+before it is done. It writes its result, word after word, into the memories of all stages that read it and, if the
+result is an output of the network, into the memory of that output.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def memory_network(chain: Chain, parallel: int = 1) -> MemoryNetwork:
     Inputs: ``start``, ``rst``, for each input t ``in<t>_write``, ``in<t>_address`` and ``in<t>_data``, and for each
     output t ``out<t>_address``. Outputs: ``busy``, ``done``, and ``out<t>_data``, the word at the address of the
     previous cycle. With several configurations there is an input ``config``, which is sampled with ``start``.
-    ``parallel``: the number of members of a stage that work in parallel, if its index space has as many. Raises
+    ``parallel``: the number of members of a stage that work in parallel, if its index space has that many. Raises
     ``InputError`` like ``memory_form``.
     """
     return _Memories(chain, parallel).built()
@@ -134,7 +134,7 @@ class _Memories:
         return MemoryNetwork(made.build(), tuple(self.facts), latency, words, bits)
 
     def control(self, start: View, busy: View, config: View | None) -> tuple[View, View, View]:
-        """Return if the first stage begins, the current configuration, and if the network is busy in the next cycle."""
+        """Return whether the first stage begins, the configuration, and whether the network is busy next cycle."""
         made = self.made
         self.finished = made.wire("finished", BIT)
         b = Logic()
@@ -184,7 +184,7 @@ class _Memories:
         made, instance = self.made, stage.instance
         geometry = instance.mapping.geometry
         machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=_words(self.chain, stage))
-        # Its result goes into the memories of its readers, so it has no output memory.
+        # The stage's result goes into the memories of its readers, so the stage has no output memory.
         views = embed(made, machine, f"{stage.name}_", without=_KEPT)
         made.connect(start, views["start"])
         made.connect(rst, views["rst"])

@@ -1,8 +1,8 @@
 """A perforated convolution as two stages of a stream: the sums pixel by pixel, then the skipped places filled in.
 
-The first stage outputs a number that is never a sum where a row or column is skipped, and the second stage reads the
-same number outside the image. It writes the sum of its own pixel or, if this is skipped, the mean of the neighbouring
-sums, or the only neighbouring sum.
+Where a row or column is skipped, the first stage outputs a number that is never a sum; outside the image, the second
+stage reads the same number. The second stage writes the sum of its own pixel or, if this pixel is skipped, the mean of
+the neighbouring sums, or the only neighbouring sum.
 """
 
 from __future__ import annotations

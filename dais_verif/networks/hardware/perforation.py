@@ -2,8 +2,8 @@
 
 Along the perforated axis, a member of the first stage computes the ``period - 1`` sums between two skipped places, so
 that skipped places cost nothing. A member of the second stage writes a skipped place and the places after it. It fills
-in the skipped place from the sums before and after it. Beyond the first and the last sum it reads a number that is
-never a sum, and uses only the other neighbour.
+in the skipped place from the sums before and after that place. Where there is no such sum, at either end, it reads a
+number that is never a sum, and uses only the other neighbour.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Groups(NamedTuple):
 
     @property
     def writing(self) -> int:
-        """The number of members that write: one more than groups if the last place is skipped."""
+        """The number of members that write: one more than there are groups if the last place is skipped."""
         return self.groups + (self.base + self.period * self.groups - 1 < self.places)
 
     def region(self, first: int) -> Region:
@@ -98,7 +98,7 @@ def sums_stage(
     regions: tuple[Region, Region],
     written: tuple[int, ...],
 ) -> tuple[Stage, FixedType]:
-    """Return the stage of sums of products, and the type of sums. The stage's type also has smaller numbers.
+    """Return the stage of sums of products, and the type of sums. The output type also holds smaller numbers.
 
     ``regions``: the rows and columns whose sums a member computes; ``written``: the shape of its output, one pixel per
     member.
@@ -182,7 +182,7 @@ def filled_stage(
 
 
 def below_sums(kind: FixedType) -> Fraction:
-    """Return a threshold between the smallest sum and smaller numbers, which are never sums."""
+    """Return a threshold: no sum of type ``kind`` is below it, but the number that stands for a missing sum is."""
     return Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
 
 

@@ -62,7 +62,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The name of its first node that computes something."""
+        """The name of the first node of the part that computes something."""
         named = [node.name for node in self.nodes if node.op not in ("QuantizeLinear", "DequantizeLinear", "Identity")]
         return (named or [node.name for node in self.nodes])[0] or self.output
 

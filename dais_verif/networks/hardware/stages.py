@@ -93,7 +93,7 @@ class LeftOut(NamedTuple):
 class Stage:
     """A kernel of a network. ``inputs``: the tensors that it reads, in order; ``output``: the tensor that it writes.
 
-    ``shape``: of its output. ``left_out``: rows or columns whose results are not used.
+    ``shape``: the shape of its output. ``left_out``: rows or columns whose results are not used.
     """
 
     name: str
@@ -132,7 +132,7 @@ class Port(NamedTuple):
 
 
 def stage_of_part(network: Network, part: Part, types: Mapping[str, FixedType]) -> Stage:
-    """Return a part as a stage. ``types``: of the tensors that it reads. Raises ``Refusal`` if it is not supported."""
+    """Return a part as a stage. ``types``: the types of tensors. Raises ``Refusal`` if it is not supported."""
     lowering = Lowering(network)
     read = _regions(part)
     ports: dict[tuple[str, tuple[Region, Region] | None], Data] = {}
@@ -154,7 +154,7 @@ def stage_of_part(network: Network, part: Part, types: Mapping[str, FixedType]) 
                 operands.append(ports[next(uses)])
             else:
                 operands.append(network.data(name) if name else None)
-        # The node does not pad, since the kernel reads its pads outside of a tensor.
+        # The node does not pad here, since the kernel returns the padding value for reads outside a tensor.
         around = {"pads": (0, 0, 0, 0), "auto_pad": "NOTSET", "ceil_mode": 0} if part.windows is not None else {}
         inside[node.outputs[0]] = lowering.lower(node, operands, around if node.op in _SLIDING else {})
     pads = [_pad(part, port, types[port.name]) for port in listed]
@@ -207,7 +207,7 @@ def instance_of_block(
     geometry: tuple[int, ...],
     written: tuple[Region, Region] | None = None,
 ) -> KernelInstance:
-    """Return the kernel instance of a block with ``outputs``. ``shape``: of the tensor that it writes.
+    """Return the kernel instance of a block with ``outputs``. ``shape``: the shape of the tensor that it writes.
 
     ``written``: the rows and columns that a member writes; None: one pixel, or everything if there is one dimension.
     Raises ``Refusal`` if ``outputs`` are not fixed-point numbers.

@@ -58,8 +58,8 @@ class StreamNetwork:
 
     ``pixels``: True if each beat of the result is a pixel, False if it is the whole result. ``given``: the cycles in
     which the result is valid, counted from the first beat of the image, if images follow without a pause; ``alone``:
-    the same for a single image. ``quiet``: the number of cycles after which nothing changes any more in that case;
-    ``before``: the number of images without a pause after which each later image finds the same state.
+    the same for a single image. ``quiet``: the number of cycles after which nothing changes any more after a single
+    image; ``before``: the number of images without a pause after which each later image finds the same state.
     """
 
     chain: Chain
@@ -85,9 +85,10 @@ class StreamNetwork:
 
 
 class _Stream(NamedTuple):
-    """A tensor as beats. ``data``: elements of a beat; ``there``: whether it is valid; ``beats``: per image.
+    """A tensor as beats. ``data``: elements of a beat; ``there``: whether the beat is valid.
 
-    ``pixels``: True if each beat is a pixel, False if it is the whole tensor. ``times``: the cycles of valid beats.
+    ``beats``: the number of beats per image. ``pixels``: True if each beat is a pixel, False if it is the whole tensor.
+    ``times``: the cycles of valid beats.
     """
 
     data: View

@@ -20,7 +20,7 @@ def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) ->
     """Return a sequence that sends ``images``, raw integers (samples, elements in NumPy's order).
 
     Some images come without a pause, others with gaps between their beats, stalls, or a pause before them; before some
-    a reset aborts part of another image. The result is one tensor, (samples, elements in NumPy's order).
+    images, a reset aborts part of another image. The result is one tensor, (samples, elements in NumPy's order).
     """
     beats, rows = made.beats, list[tuple[int, int, int]]()  # valid, enabled, number of the beat or -1
     resets, ignored = list[int](), list[int]()

@@ -12,8 +12,8 @@ __all__ = ["stream_frame", "stream_pins", "stream_signals"]
 def stream_frame(made: StreamNetwork, *, pause: bool = False) -> str:
     """Return the frame file of a stream that computes image after image.
 
-    Without ``pause`` a result comes while later images go in; with it the next image begins as soon as nothing changes
-    any more. Nothing changes while ``en`` is 0, and a reset may come at any time.
+    Without ``pause`` a result comes while later images go in; with ``pause`` the next image begins as soon as nothing
+    changes any more. Nothing changes while ``en`` is 0, and a reset may come at any time.
     """
     chain, beats = made.chain, made.beats
     ((name, _),), ((result, _),) = chain.inputs.items(), chain.outputs.items()

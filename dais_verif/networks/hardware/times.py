@@ -16,7 +16,7 @@ _Bits = NDArray[np.bool_]
 
 
 class Times(NamedTuple):
-    """Whether a beat is valid in each cycle: ``calm``: of images without a pause, ``alone``: of a single image."""
+    """Whether a beat is valid in each cycle: ``calm``: for images without a pause; ``alone``: for a single image."""
 
     calm: _Bits
     alone: _Bits
@@ -50,7 +50,7 @@ def _given(raster: Raster, times: _Bits) -> _Bits:
 
 
 def _shown(axis: Axis) -> _Bits:
-    """Return for each position of the scan along an axis whether outputs exist there."""
+    """Return for each position of the scan along an axis whether there is an output."""
     found = np.zeros(axis.size, dtype=bool)
     found[axis.anchor : axis.final + 1 : axis.stride] = True
     return found

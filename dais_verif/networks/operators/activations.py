@@ -16,7 +16,8 @@ from dais_verif.networks.reals import Mapped, Quotient, Real, table
 __all__ = ["OPERATORS"]
 
 #: Fractional bits of exp(x - max) in a softmax of more than two numbers. The last bit is always 1, except for the
-#: largest number, whose power is exactly 1. So no other power becomes 0, and no quotient a whole number of steps.
+#: largest number, whose power is exactly 1. So no other power becomes 0, and no quotient becomes a whole number of
+#: steps.
 _EXP_BITS = 33
 
 

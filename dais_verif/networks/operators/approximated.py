@@ -23,8 +23,8 @@ __all__ = ["approximated", "filled", "under_knobs", "with_bias"]
 def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     """Return the result of ``operator`` under the knobs of ``call``. Raises ``Refusal`` for unsupported knobs.
 
-    In half precision the operands of an op are rounded to binary16, and so is its result: once, from the exact value.
-    Softmax is never computed in half precision, as in HPVM's runtime.
+    In half precision the operands of an op are rounded to binary16, and its result is rounded once, from the exact
+    value. Softmax is never computed in half precision, as in HPVM's runtime.
     """
     applied = call.applied
     if applied is None or applied.plain or call.op == "Conv":

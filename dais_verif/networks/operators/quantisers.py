@@ -84,7 +84,7 @@ _NUMBERS = {
 
 
 def _kind_of_result(call: Call) -> str:
-    """Return the kind of integers that QuantizeLinear returns: of its zero point, or as ``output_dtype`` says."""
+    """Return the kind of integers that QuantizeLinear returns: that of its zero point or of ``output_dtype``."""
     zero = call.optional(2)
     if zero is not None:
         return zero.dtype

@@ -19,8 +19,8 @@ __all__ = ["Windows", "pads_of"]
 class Windows:
     """The windows of a node over the dimensions after batch and channels.
 
-    ``sizes``: of the result. ``places``: an int64 array (results, places of a window) of positions in NumPy's order of
-    the dimensions, -1 where a place is padding.
+    ``sizes``: the sizes of the result. ``places``: an int64 array (results, places of a window) of positions in
+    NumPy's order of the dimensions, -1 where a place is padding.
     """
 
     def __init__(self, call: Call, spatial: Sequence[int], kernel: Sequence[int]) -> None:
