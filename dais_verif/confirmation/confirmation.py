@@ -34,12 +34,12 @@ _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_
 _BYTES_PER_OP = 100
 #: Above this many ops, compiling with Verilator takes longer than a proof: only Icarus is used, which builds at once.
 _LARGE = 20_000
-#: Seconds for each build and each run: at least the first, and one per this many ops. Icarus takes 35 s of CPU time for
-#: a netlist of 15 MB before its first vector.
+#: Seconds for each build and each run: the first number, or one second per this many ops if that is more. Icarus takes
+#: 35 s of CPU time for a netlist of 15 MB before its first vector.
 _SECONDS, _OPS_PER_SECOND = 120.0, 500
 #: Ops times vectors that Icarus simulates in a few seconds, and the smallest useful number of vectors.
 _ICARUS_BUDGET, _FEWEST = 8_000_000, 20
-#: Ops times vectors from which on Icarus first runs a trial, and the seconds that all vectors may take by that trial.
+#: Ops times vectors from which on Icarus first runs a trial, and the time limit for all vectors as estimated from it.
 #: Logic in which changes run through deep sums repeatedly, such as that of XLS, takes ten times as long for each op.
 _WORTH_A_TRIAL, _ICARUS_SECONDS = 2_000_000, 15.0
 #: The number of vectors in a first trial of large RTL: Icarus takes 16 s of CPU time per vector for 100,000 cells.
@@ -94,7 +94,7 @@ class ConfirmationRequest:
 
 @contextmanager
 def prepare(request: ConfirmationRequest) -> Iterator[dict[str, PendingRun]]:
-    """Build ``request.design`` in each simulator in the background; what still runs after the block is killed."""
+    """Build ``request.design`` in each simulator in the background; kill builds that still run when the block ends."""
     with ExitStack() as stack:
         begun: dict[str, PendingRun] = {}
         for name in request.simulators:

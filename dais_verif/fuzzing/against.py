@@ -26,13 +26,13 @@ AGAINST = "against"
 
 
 class Interpreter:
-    """An interpreter: ``command`` with places for ``program``, ``inputs`` and ``outputs``; it reads ``form``."""
+    """An interpreter that reads ``form``; ``command`` has placeholders for ``program``, ``inputs``, ``outputs``."""
 
     def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return the difference from the oracle's outputs. Raises ``NotJudged`` if its files cannot hold the case."""
+        """Return the difference from the oracle's outputs. Raises ``NotJudged`` if the files cannot hold the case."""
         outputs = self.folder / "outputs.npy"
         _clear(outputs)
         try:

@@ -23,7 +23,7 @@ Row = tuple[Fraction, ...]
 class Case:
     """``program`` and input vectors for it, each of ``n_in`` exact numbers.
 
-    ``whole``: edits keep inputs that no op reads, since they matter.
+    ``whole``: True if edits must keep inputs that no op reads, since the failure needs them.
     """
 
     program: Program
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def words(self) -> str:
-        """Its size, in words."""
+        """The size of the case, as text."""
         return f"{counted(self.program.n_ops, 'op')}, {counted(len(self.rows), 'vector')}"
 
 

@@ -1,4 +1,4 @@
-"""Run commands of users: words with places for files, run within limits; only exit code and last line are used.
+"""Run commands of users, with placeholders for files, within limits; only exit code and last line are used.
 
 A command is split into words once, before file names are inserted: names are data, and no shell reads them.
 """
@@ -28,27 +28,27 @@ class Ending:
 
     @property
     def words(self) -> str:
-        """The end in words."""
+        """The end of the command, as text."""
         return "did not end within its time" if self.status is None else describe_exit(self.status)
 
     @property
     def crashed(self) -> bool:
-        """True if a signal ended it, which shells report as an exit code above 128."""
+        """True if a signal ended the command, which shells report as an exit code above 128."""
         return self.status is not None and (self.status < 0 or self.status > 128)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command. ``template``: words, with places such as ``{program}`` for files. It runs in the folder ``cwd``."""
+    """A command, which runs in ``cwd``. ``template``: words, with placeholders such as ``{program}`` for files."""
 
     template: tuple[str, ...]
     cwd: Path
 
     @classmethod
     def of(cls, argument: str, text: str, places: tuple[str, ...]) -> Command:
-        """Return the command in ``text``, which argument ``argument`` gave.
+        """Return the command in ``text``, the value of the argument named ``argument``.
 
-        Raises ``RequestError`` if it is not a command, cannot be found, or omits one of ``places``.
+        Raises ``RequestError`` if it is not a command, cannot be found, or lacks one of the placeholders ``places``.
         """
         name = Argument(argument)
         try:
@@ -75,7 +75,7 @@ class Command:
         return cls(tuple(words), Path.cwd())
 
     def words(self, files: Mapping[str, Path | Sequence[Path]]) -> list[str]:
-        """Return the words with ``files`` inserted by the names of their places; several files need a separate word."""
+        """Return the words with ``files`` in place of their placeholders; several files need a separate word."""
         single = {place: value for place, value in files.items() if isinstance(value, Path)}
         found: list[str] = []
         for word in self.template:
@@ -87,9 +87,9 @@ class Command:
         return found
 
     def run(self, files: Mapping[str, Path | Sequence[Path]], folder: Path, seconds: float) -> Ending:
-        """Run it with ``files``. Its output, ``command.log``, and its temporary files are written into ``folder``.
+        """Run the command with ``files``. Its output, ``command.log``, and its temporary files go into ``folder``.
 
-        Raises ``ToolError`` if this whole run must end.
+        Raises ``ToolError`` if the run of dais-verif itself must end.
         """
         log, scratch = folder / "command.log", folder.absolute()
         begun = time.monotonic()
@@ -105,6 +105,6 @@ class Command:
 
 
 def _filled(word: str, files: Mapping[str, Path]) -> str:
-    """Return ``word`` with all places filled at once, so that braces in file names are not taken for places."""
+    """Return ``word`` with all placeholders replaced at once, so that braces in file names are not taken for some."""
     places = "|".join(re.escape(f"{{{place}}}") for place in files)
     return re.sub(places, lambda found: str(files[found[0][1:-1]].absolute()), word) if places else word

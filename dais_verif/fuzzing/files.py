@@ -59,9 +59,9 @@ _SUFFIX = {"dais": ".dais", "alir": ".json", "json": ".json"}
 class KeptCase:
     """Facts about a case besides its program: ``pair`` and ``kind`` of the disagreement, ``text`` for users.
 
-    ``seed``: of the case; None: it is not from the fuzzer. ``against``: the command of the external tool that
-    disagreed, if any. ``versions``: of all tools that influenced the result. ``vectors``: one list of exact numbers per
-    vector, such as ``-5/8``.
+    ``seed``: the seed of the case; None: the case is not from the fuzzer. ``against``: the command of the external tool
+    that disagreed, if any. ``versions``: the versions of all tools that influenced the result. ``vectors``: one list of
+    exact numbers per vector, such as ``-5/8``.
     """
 
     pair: str
@@ -89,7 +89,7 @@ def form_of(program: Program) -> str:
 def write_program(program: Program, folder: Path, form: str, name: str = "program") -> Path:
     """Write ``program`` as ``form``: a binary layout, alir, json (da4ml's) or dais.
 
-    Raises ``InputError`` if that form can not hold it.
+    Raises ``InputError`` if that form cannot hold it.
     """
     if form == "dais":
         data = listing(program).encode()
@@ -179,7 +179,7 @@ def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 
 def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
-    """Read ``case.json`` in ``folder``, and the facts about the case. Raises ``InputError`` if it is not a case."""
+    """Read ``case.json`` in ``folder``, and the facts about the case. Raises ``InputError`` if there is no case."""
     path = folder / CASE_NAME
     data = read_plain(path, _MOST_BYTES, advice="give the folder of a case, which fuzz or shrink wrote")
     try:

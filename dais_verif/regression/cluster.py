@@ -81,7 +81,7 @@ class Cluster:
         return future
 
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
-        """Run ``tasks`` as one on some worker."""
+        """Run ``tasks`` as one job on some worker."""
         future: Future[list[JobResult | None]] = self._executor.submit(_run_jointly, tasks, self._words, VERSION)
         return future
 

@@ -39,7 +39,7 @@ class Executor(Protocol):
         """Run ``task``; its future ends in ``Stopped`` or ``CancelledError`` if the executor is closed before."""
 
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
-        """Run ``tasks`` as one; tasks with the result None must be submitted again, alone."""
+        """Run ``tasks`` as one job; tasks with the result None must be submitted again, alone."""
 
     def running(self) -> list[str]:
         """Return the jobs that run now, as far as that is known."""
@@ -67,7 +67,7 @@ class Local:
         return self._pool.submit(functools.partial(self._run, task))
 
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
-        """Run ``tasks`` as one, as soon as a thread is free."""
+        """Run ``tasks`` as one job, as soon as a thread is free."""
         return self._pool.submit(functools.partial(self._run_jointly, tasks))
 
     def running(self) -> list[str]:

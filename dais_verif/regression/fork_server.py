@@ -32,7 +32,7 @@ import psutil
 
 __all__ = ["LOCK", "STDERR", "STDOUT", "main"]
 
-#: In the folder of a job: its output; and the lock that prevents a second reaper of the same job.
+#: Files in the folder of a job: its output, and the lock that prevents a second reaper of the same job.
 STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36

@@ -16,7 +16,7 @@ __all__ = ["History", "Past"]
 
 
 class Past(NamedTuple):
-    """The result of a job's last run, and its seconds."""
+    """The result of a job's last run, and its duration in seconds."""
 
     passed: bool
     seconds: float

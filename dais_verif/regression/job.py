@@ -23,7 +23,7 @@ from dais_verif.verdict import Verdict, worst
 __all__ = ["Stopped", "Task", "reproduce", "run_job", "run_jointly"]
 
 _RECORD = "result.json"
-#: Verdicts without another attempt: it would give the same result.
+#: Verdicts after which a job does not run again, since another attempt would give the same result.
 _SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT)
 _LONGEST_EXCERPT = 300
 #: Seconds for jobs that share a build, independent of the time limits of single jobs.
@@ -38,8 +38,8 @@ class Stopped(Exception):
 class Task:
     """A job with all data that a machine needs to run it.
 
-    ``home``: the folder of the regression; ``folder``: that of the job, relative to it. ``threads``: the number of
-    threads that it may use.
+    ``home``: the folder of the regression; ``folder``: the folder of the job, relative to ``home``.
+    ``threads``: the number of threads that the job may use.
     """
 
     job: Job
@@ -158,7 +158,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
         raise Stopped
     record = _record(folder, ending, task.timeout)
     if isinstance(record, Failed):
-        with contextlib.suppress(InputError):  # such as a full disk: the verdict is valid without it
+        with contextlib.suppress(InputError):  # such as a full disk: the verdict is valid without a written record
             write_atomically(folder / _RECORD, record.to_json().encode())
         return _Attempt(record.verdict, record.message, ending.seconds, place)
     if record.verdict is Verdict.PASS:
@@ -204,7 +204,7 @@ def _blame(record: SimulationRecord) -> str:
     if found is None:
         return ""
     at = f"vector {found.row}, output {found.output}"
-    if found.place is not None:  # of a machine, whose blame may only repeat the place
+    if found.place is not None:  # in a machine; the blame may only repeat the place
         at = str(found.place)
     where = f"{at}, in {found.simulator}"
     if found.place is not None and found.blame is not None and found.blame.text == at:

@@ -147,7 +147,7 @@ class _ForkServer:
         self._line.close()
 
     def _send(self, tree: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # it has ended, which the reader reports
+        with contextlib.suppress(OSError):  # the server has ended, which the reader reports
             self._line.send(json.dumps(tree).encode())
 
     def _read(self) -> None:

@@ -24,7 +24,7 @@ _LONGEST_FOLDER = 100
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
-#: Jobs that may share a build: the most bytes of their programs, and possible options and simulators.
+#: Limits for jobs that share a build: the size of a program in bytes, and the permitted options and simulators.
 _SMALL = 1 << 18
 _PLAIN = {"--sim", "--seed", "--vectors", "--rtl", "--top", "--inputs"}
 _SHARED = ("icarus", "verilator", "both")
@@ -58,13 +58,13 @@ class Planned:
     def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
         """Return the hash of everything that determines the job's result.
 
-        ``options``: how it is judged, such as by how many attempts.
+        ``options``: settings for judging the job, such as the number of attempts.
         """
         rtl = [path for path in self.files if path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl")]
         try:
             data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
         except (InputError, OSError):
-            data = []  # the job will report it
+            data = []  # the job will report the error
         files = [Path(self.job.program), *_blocks(Path(self.job.program)), *self.files, *data]
         facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
         facts += [_digest(path) for path in files]
@@ -169,7 +169,7 @@ def _blocks(program: Path) -> list[Path]:
 
 
 def _text(name: str) -> str:
-    """Return ``name``. Raises ``InputError`` if it is not UTF-8, since records cannot hold it, and jobs not find it."""
+    """Return ``name``. Raises ``InputError`` if it is not UTF-8, which records cannot hold."""
     try:
         name.encode()
     except UnicodeEncodeError:

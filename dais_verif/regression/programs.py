@@ -94,5 +94,5 @@ def _is_program(path: Path) -> bool:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
             begin = bytes(file.read(64))
     except (OSError, EOFError):
-        return True  # damaged, which its reader reports
+        return True  # a damaged file, which its reader reports
     return begin.lstrip()[:1] == b"[" or _ALIR.match(begin) is not None

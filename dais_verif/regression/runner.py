@@ -37,9 +37,9 @@ _END_SECONDS = 30
 class Settings:
     """Settings of a regression.
 
-    ``folder``: where everything is kept. ``take_over``: valid results in its journal to reuse: ``none``, ``passed`` or
-    ``all``. ``warnings``: reasons why the regression cannot pass, even if all jobs pass. ``jointly``: small jobs share
-    builds.
+    ``folder``: where everything is kept. ``take_over``: which valid results in the journal of that folder to reuse:
+    ``none``, ``passed`` or ``all``. ``warnings``: reasons why the regression cannot pass, even if all jobs pass.
+    ``jointly``: whether small jobs share builds.
     """
 
     folder: Path
@@ -63,8 +63,8 @@ def run_jobs(
 ) -> RegressionRecord:
     """Run ``plan`` and return the record, which is also written into the folder, from time to time while jobs run.
 
-    If interrupted by ``KeyboardInterrupt``, it writes a record of the finished jobs and raises it again. The executor
-    is closed in any case.
+    If interrupted by ``KeyboardInterrupt``, it writes a record of the finished jobs and re-raises the exception. The
+    executor is closed in any case.
     """
     run = _Run(plan, settings, history, watcher)
     verdict = Verdict.INTERRUPTED
@@ -193,7 +193,7 @@ class _Run:
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")
             self._results[planned.job.id] = result  # before the journal, since Ctrl-C may come between the two
-            if self._fingerprint(planned) == fingerprint:  # else files changed, and it is unknown which were used
+            if self._fingerprint(planned) == fingerprint:  # otherwise the job may have used older files
                 self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
             result = _failed(planned, "the cluster did not run the job: its scheduler was lost")
@@ -254,7 +254,7 @@ class _Run:
 
 
 def _known(result: JobResult) -> JobResult:
-    """Return ``result``: the outcome of a job that has ended."""
+    """Return ``result``; ``partial(_known, result)`` is the outcome of a job that has ended."""
     return result
 
 

@@ -23,7 +23,7 @@ def case_seed(seed: int, number: int) -> int:
 
 
 def chosen(seed: int, what: str, every: int) -> bool:
-    """Return True if the case with ``seed`` is in the sample, one in ``every``, that goes to ``what``."""
+    """Return True if the case with ``seed`` is in the sample for ``what``, which has one in ``every`` cases."""
     digest = hashlib.sha256(f"{what} {seed}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % every == 0
 
@@ -45,7 +45,8 @@ class Made(NamedTuple):
 def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
     """Return case ``number`` of the run with ``seed``.
 
-    ``plain``: for external tools: DAIS that keeps its promises, with types of about 16 bits, and vectors of doubles.
+    ``plain``: a case for external tools: a DAIS program that keeps its promises, with types of about 16 bits, and
+    vectors of doubles.
     """
     own = case_seed(seed, number)
     rng = random.Random(own)

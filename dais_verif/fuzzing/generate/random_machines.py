@@ -224,7 +224,7 @@ class _Builder:
         place = 0
         while place < count:
             size = rng.randint(1, count - place)
-            if rng.random() > 0.15:  # else these elements hold their values
+            if rng.random() > 0.15:  # otherwise these elements hold their values
                 self.connect(View(name, place, place + size), 0.6)
             place += size
         self.maybe_reset(name)

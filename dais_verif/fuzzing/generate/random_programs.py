@@ -78,7 +78,7 @@ def random_program(
 
     ``promise_keeping``: no input breaks a promise. ``tables=False`` leaves out op 8, so that every layout can express
     the program. ``alir``: use sums and shifts, too, which no layout of DAIS can express.
-    ``shape``: of the graph.
+    ``shape``: the shape of the graph.
     """
     builder = _Builder(rng, promise_keeping, tables, widest, alir, shape)
     for _ in range(n_ops):

@@ -13,8 +13,8 @@ __all__ = ["MIXED", "SHAPES", "Shape"]
 class Shape:
     """A shape. ``inputs``: the least and the largest number of inputs. ``sizes``: numbers of ops to choose from.
 
-    ``frequency``: relative to other shapes. ``reads_input``: True if the next op reads an input, given the numbers of
-    ops and of inputs. ``pick``: the operand of an op, given the number of ops before it.
+    ``frequency``: relative to other shapes. ``reads_input``: returns whether the next op reads an input,
+    given the numbers of ops and of inputs. ``pick``: returns the operand of an op, given the number of ops before it.
     """
 
     inputs: tuple[int, int]

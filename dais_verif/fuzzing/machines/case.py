@@ -43,13 +43,13 @@ class MachineCase:
 
     @property
     def words(self) -> str:
-        """Its size, in words."""
+        """The size of the case, as text."""
         connections = counted(len(self.machine.connections), "connection")
         return f"{counted(self.ops, 'op')}, {connections}, {counted(self.cycles, 'cycle')}"
 
     @property
     def ops(self) -> int:
-        """Ops of all blocks."""
+        """The number of ops in all blocks."""
         return sum(block.program.n_ops for block in self.machine.blocks.values())
 
     @cached_property

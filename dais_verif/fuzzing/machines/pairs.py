@@ -43,9 +43,9 @@ Judge = Callable[[MachineCase], "Disagreement | None"]
 
 
 class MachinePair(NamedTuple):
-    """A pair, as for programs. ``every``: judge one in this many cases.
+    """A pair, as for programs. ``every``: the pair judges one in this many cases.
 
-    ``needs``: external tools; a pair that needs some only runs if it is named.
+    ``needs``: external tools; a pair that needs some only runs if users name it.
     """
 
     judge: Judge
@@ -80,7 +80,7 @@ def _run(case: MachineCase, engine: str, **asked: Any) -> MachineRun | str:
 
 
 def text_form(case: MachineCase) -> Disagreement | None:
-    """Compare a machine with its text after reading it back, and both texts with each other."""
+    """Compare a machine with the one read back from its text, and the texts of both."""
     text = machine_text(case.machine)
     back = parse_machine(text.encode())
     if back.hash != case.machine.hash:
@@ -91,7 +91,7 @@ def text_form(case: MachineCase) -> Disagreement | None:
 
 
 def json_form(case: MachineCase) -> Disagreement | None:
-    """Compare a machine with its ALIRFSM after reading it back, if the format can express it."""
+    """Compare a machine with the one read back from its ALIRFSM, if the format can express it."""
     with contextlib.suppress(InputError):
         data = machine_json(case.machine)
         if parse_machine(data).hash != case.machine.hash:
@@ -201,5 +201,5 @@ MACHINE_PAIRS: dict[str, MachinePair] = {
 KERNEL_PAIRS = {
     "unfolded": MachinePair(unfolded, 1, "members of a kernel and its unfolded program"),
     **MACHINE_PAIRS,
-    "prove": MACHINE_PAIRS["prove"]._replace(every=16),  # some seven seconds each
+    "prove": MACHINE_PAIRS["prove"]._replace(every=16),  # each case takes about seven seconds
 }

@@ -17,7 +17,7 @@ __all__ = ["ranges", "unreachable_bins"]
 
 
 def ranges(case: Case) -> Disagreement | None:
-    """Check that values are in the intervals of range analysis, and that promises are kept or broken as it states."""
+    """Check that values are in the intervals of range analysis, and that promises are kept or broken as stated."""
     program, found = case.program, analyse(case.program)
     for number, row in enumerate(case.rows):
         violations: list[oracle.Violation] = []

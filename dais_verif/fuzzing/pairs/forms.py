@@ -21,7 +21,7 @@ _ROWS = 4
 
 
 def text_form(case: Case) -> Disagreement | None:
-    """Compare a program with its text after reading it back, and both texts with each other."""
+    """Compare a program with the one read back from its text, and the texts of both."""
     text = listing(case.program)
     back = assemble(text)
     if back.hash != case.program.hash:
@@ -32,7 +32,7 @@ def text_form(case: Case) -> Disagreement | None:
 
 
 def binary_layouts(case: Case) -> Disagreement | None:
-    """Compare a program with its binary after reading it back, in every layout that can hold it, and both binaries."""
+    """Compare a program with the one read back from each binary layout that can hold it, and the binaries of both."""
     for layout in LAYOUTS:
         with contextlib.suppress(InputError):  # the layout cannot express tables, or ALIR
             data = write_binary(case.program, layout)

@@ -39,7 +39,7 @@ _SECONDS = 1.0
 
 
 def mapped(case: Case) -> Disagreement | None:
-    """Return an error of the netlists of a case's program: a wrong output, or a wrong claim about it.
+    """Return an error of the netlists of a case's program: a wrong output, or a wrong answer of the prover.
 
     Raises ``NotJudged`` if the prover has no answer, and only the vectors agree.
     """
@@ -65,7 +65,7 @@ def mapped(case: Case) -> Disagreement | None:
 
 
 def _netlist(case: Case, target: str, folder: Path) -> tuple[RtlDesign, int]:
-    """Return the netlist for ``target``, with models of its cells, and how many cells it has."""
+    """Return the netlist for ``target``, with models of its cells, and its number of cells."""
     source = folder / "rtl.v"
     source.write_text(emit_verilog(case.program))
     made = synthesize((source,), "model", target, folder / "yosys", _LIMITS)

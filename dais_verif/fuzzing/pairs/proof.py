@@ -34,7 +34,7 @@ def proved_rtl(case: Case) -> Disagreement | None:
 
 
 def proof_of(case: Case, sources: Sequence[Path], seconds: float, *, bits: bool = False) -> Proof:
-    """Return the proof of module ``model``; ``seconds``: for each question; ``bits``: it is a netlist."""
+    """Return the proof of module ``model``; ``seconds``: the limit for each query; ``bits``: True for a netlist."""
     from dais_verif.prover.slang import elaborate
 
     netlist = elaborate(sources, "model", {}, bitwise=bits)

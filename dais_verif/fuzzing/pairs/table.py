@@ -16,9 +16,9 @@ __all__ = ["PAIRS", "USUAL", "PairSpec", "first_disagreement"]
 class PairSpec(NamedTuple):
     """A pair.
 
-    ``every``: judge one in this many cases, since the pair takes longer than others. ``words``: what must agree.
+    ``every``: the pair judges one in this many cases, since it takes longer than others. ``words``: what must agree.
     ``passing``: tells which of many cases agree, in one run; only the others are judged one by one. ``needs``: external
-    tools; a pair that needs some only runs if it is named.
+    tools; a pair that needs some only runs if users name it.
     """
 
     judge: Pair

@@ -26,7 +26,7 @@ def module_around(
     bits of the failing vector.
     """
     ports, clocking = ports_of(program), dut.interface.clocking
-    bits: list[int | str] = [f"1'b{bit}" for bit in reversed(given)]  # or the position of a bit in the new port
+    bits: list[int | str] = [f"1'b{bit}" for bit in reversed(given)]  # below: or a position in the new port
     for own, number in zip(ports.inputs, inputs, strict=True):
         theirs = dut.ports.inputs[number]
         for place in range(theirs.width):

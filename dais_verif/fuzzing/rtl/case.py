@@ -33,7 +33,7 @@ class Edit(NamedTuple):
 class RtlCase:
     """``case`` and its RTL, module ``top`` in ``files``.
 
-    ``ours``: it has the ports of emitted RTL, whatever ports the original RTL has.
+    ``ours``: True if the RTL has the ports of emitted RTL, whatever ports the original RTL has.
     """
 
     case: Case
@@ -48,16 +48,16 @@ class RtlCase:
 
     @property
     def words(self) -> str:
-        """Its size, in words."""
+        """The size of the case, as text."""
         return f"{self.case.words}, {counted(self.lines, 'line')} of RTL"
 
     @property
     def lines(self) -> int:
-        """Lines of RTL that are not empty."""
+        """The number of lines of RTL that are not empty."""
         return sum(bool(line.strip()) for text in self.files.values() for line in text.splitlines())
 
     def with_files(self, files: Files) -> RtlCase:
-        """Return the same with other RTL."""
+        """Return the same case with other RTL."""
         return replace(self, files=files)
 
     def write(self, folder: Path) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Cut RTL out of a module: the logic from some nets to one net, with the ports of a program of that op alone.
+"""Cut RTL out of a module: the logic from some nets to the net of an op, with the ports of a program of that op alone.
 
 Nets are identified by their names, as in ``blame``. A net that becomes an input is driven by the new port instead of
 its driver; everything on which the output net does not depend is removed.

@@ -23,7 +23,7 @@ class Source:
         from pyslang import syntax
 
         self.name, self.text = name, text
-        # One character per byte; other than ASCII characters only occur in comments and strings.
+        # One character per byte; characters other than ASCII only occur in comments and strings.
         self._tree = syntax.SyntaxTree.fromText(text.encode("ascii", "replace").decode("ascii"), name)
         self.root: Any = self._tree.root
         self._buffer = self.root.sourceRange.start.buffer

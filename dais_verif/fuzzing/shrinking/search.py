@@ -17,7 +17,7 @@ _Part = TypeVar("_Part")
 
 
 class Smaller(Protocol):
-    """A case to shrink. ``key``: its identity; ``words``: its size."""
+    """A case to shrink. ``key``: its identity; ``words``: its size, as text."""
 
     @property
     def key(self) -> object: ...
@@ -63,7 +63,7 @@ class Search(Generic[_Case]):
         return True
 
     def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], _Case | None]) -> list[_Part]:
-        """Return the fewest ``parts``: remove halves, quarters, ... as long as ``made`` of the rest fails.
+        """Remove halves, quarters, ... of ``parts`` as long as ``made`` of the rest fails; return the rest.
 
         In the last pass, the removal of every single part is tried.
         """

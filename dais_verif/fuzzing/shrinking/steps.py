@@ -64,7 +64,7 @@ def _fewer_rows(search: Search[Case]) -> None:
 def _without_the_unread(search: Search[Case]) -> None:
     """Remove ops and inputs that no output depends on. If the failure needs them, make these ops outputs.
 
-    If that does not fail either, keep unused inputs from now on (``whole``).
+    If the case does not fail then either, keep unused inputs from now on (``whole``).
     """
     case = search.case
     if search.consider(rebuilt(case)) or case.key == _key(rebuilt(case)):
@@ -174,7 +174,7 @@ def _with_op(case: Case, op: Op) -> Case | None:
 
 
 def _simpler(op: Op) -> Iterator[Op]:
-    """Yield ``op`` simplified in one way each; repeated simplification always ends."""
+    """Yield variants of ``op``, each simplified in one way; repeated simplification always ends."""
     for data in _simpler_data(op):
         if data != op.data:
             yield replace(op, data=data)
