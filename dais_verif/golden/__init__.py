@@ -53,8 +53,8 @@ def run(
     ``x``: an array of floats, integers or booleans, or nested lists of Python numbers; every value is taken exactly.
     float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no copy is made.
     ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
-    supports the program. ``check=False`` continues after broken promises with the quantised value. ``jobs``: threads
-    of the fast engine.
+    supports the program. ``check=False`` continues after broken promises with the quantised value. ``jobs``: the number
+    of threads that the fast engine uses.
 
     Raises ``ViolationError`` (row, op, operands, exact result) if ``check`` and a promise is broken, and
     ``InputError`` for unusable vectors or an output that float64 cannot hold exactly.
@@ -65,9 +65,9 @@ def run(
 def run_raw(
     program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True, jobs: int | None = None
 ) -> tuple[IntArray, ...]:
-    """Return raw integers of every output, one array (rows,) each, in units of ``2**-f`` of its type.
+    """Return the raw integers of every output, one array (rows,) per output, in units of ``2**-f`` of its type.
 
-    Arrays are int64, or object (Python integers) where a value does not fit. Errors as for ``run``.
+    Arrays are int64, or object (Python integers) where a value does not fit. Raises the same errors as ``run``.
     """
     return Golden(program, engine=engine).run_raw(batch, check=check, jobs=jobs)
 
@@ -124,10 +124,10 @@ class Golden:
         """Return raw outputs (n_out, rows) for raw inputs (n_in, rows), without a copy or a conversion.
 
         ``x``: int8, int16, int32 or int64, C-contiguous, in units of the last bit of each input's port element
-        (``ports_of(program).inputs[j].lo``); bits beyond the element are ignored. Outputs: the narrowest of those
-        types that holds every output, or those of ``out``, in units of ``2**-f`` of each output's type.
+        (``ports_of(program).inputs[j].lo``); bits beyond the element are ignored. The result has the narrowest of these
+        integer types that holds every output, or the type of ``out``; each output is in units of ``2**-f`` of its type.
 
-        Raises ``ViolationError`` if ``check`` and a promise is broken; ``InputError`` for other arrays, or if an
+        Raises ``ViolationError`` if ``check`` and a promise is broken; ``InputError`` for any other array, and if an
         output has over 64 bits.
         """
         n_in, n_out = self.program.n_in, self.program.n_out
@@ -191,7 +191,7 @@ class Golden:
         return max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
 
     def _taken(self, check: bool) -> FastProgram | None:
-        """Return the kernel's program; None if the kernel does not support it, with its checks if ``check``."""
+        """Return the program for the kernel; None if the kernel does not support it (with its checks, if ``check``)."""
         if self._fast and check:
             try:
                 self._fast.code(True)
@@ -234,7 +234,8 @@ class Golden:
     def _violation(self, batch: Batch, row: int, op: int | None, named: int) -> NoReturn:
         """Raise the violation that the oracle finds; if it finds none, the engine has a bug.
 
-        ``row``: within ``batch``. ``named``: its number for the user. ``op``: None if the engine knows only the row.
+        ``row``: the index of the row in ``batch``. ``named``: the number of this row in messages. ``op``: None if the
+        engine knows only the row.
         """
         violations: list[oracle.Violation] = []
         oracle.trace(self.program, batch.row(row), violations=violations)
@@ -246,7 +247,7 @@ class Golden:
 
 
 def _fast(program: Program, engine: Engine) -> FastProgram | None:
-    """Return the kernel's program; None if ``auto`` must use the numpy engine."""
+    """Return the program for the kernel; None if ``auto`` must use the numpy engine."""
     problem = fast.why_not()
     if problem:
         if engine == "fast":
@@ -274,7 +275,7 @@ _APART = "C-contiguous, writable, and share no memory with the inputs"
 
 
 def _are_numbers(x: Any) -> bool:
-    """Return True if ``x`` is an array of numbers without missing ones."""
+    """Return True if ``x`` is an array of numbers, none of which is masked."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and not np.ma.is_masked(x)
 
 
@@ -283,6 +284,6 @@ def _is_planar(x: Any) -> bool:
 
 
 def _holds(out: NDArray[Any], shape: tuple[int, int], x: Any) -> bool:
-    """Return True if results of that shape can be written to ``out`` while ``x`` is being read."""
+    """Return True if results of ``shape`` can be written to ``out`` while ``x`` is being read."""
     fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
     return fits and not (isinstance(x, np.ndarray) and np.may_share_memory(out, x))

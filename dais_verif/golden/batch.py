@@ -21,10 +21,10 @@ from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int
 from dais_verif.program.ranges import PromiseStatus, analyse
 
 __all__ = [
-    # a whole program
+    # for a whole program
     "Compiled",
     "compile_program",
-    # one op of it
+    # for one op
     "Mask",
     "Values",
     "msb_of",
@@ -37,7 +37,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Exact:
-    """An exact result before quantisation: integers in units of ``2**-f``; ``outside``: rows without a result."""
+    """An exact result before quantisation: integers in units of ``2**-f``. ``outside``: which rows have no result."""
 
     raw: IntArray
     f: int
@@ -49,16 +49,17 @@ class Compiled:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        #: True if quantisation can change the value; derived from types alone, so it holds for every input.
+        #: For each op, whether quantisation can change its value; derived from types alone, so it holds for every
+        #: input.
         self._changes = analyse(program).changes
         self._last_use = _last_uses(program)
         self._wide = [is_wide(op, [program.ops[i].type for i in op.operands]) for op in program.ops]
 
     def run(self, batch: Batch, *, check: bool = True) -> tuple[list[IntArray], tuple[int, int] | None]:
-        """Return raw outputs, one array (rows,) each, in units of the type's ``2**-f``, and the first violation.
+        """Return raw outputs, one array (rows,) per output in units of ``2**-f`` of its type, and the first violation.
 
-        The violation is (row, op index), lowest row first, or None; it is searched only if ``check``. The outputs are
-        always those of the unchecked run.
+        The violation is (row, op index) for the lowest row that has one, or None; it is looked for only if ``check`` is
+        set. The outputs are always those of the unchecked run.
         """
         values: list[IntArray | None] = [None] * self.program.n_ops
         first: tuple[int, int] | None = None
@@ -72,17 +73,17 @@ class Compiled:
         return [_output(values, *output, batch.rows) for output in self.program.outputs], first
 
     def trace(self, batch: Batch) -> list[IntArray | None]:
-        """Return the raw values of every op in the unchecked run, one array (rows,) each."""
+        """Return the raw values of every op in the unchecked run, one array (rows,) per op."""
         values: list[IntArray | None] = [None] * self.program.n_ops
         for _ in self._steps(values, batch, False):
             pass
         return values
 
     def evaluate(self, index: int, values: list[IntArray | None], rows: int) -> IntArray:
-        """Return the raw values (rows,) of op ``index`` from ``values`` of its operands, unchecked.
+        """Return the raw values (rows,) of op ``index``, computed from ``values`` of its operands without checks.
 
-        The op must not be an ``input``. ``values`` has one entry per op; those of the operands may be any raw integers
-        of their types, even if no input leads to them: range analysis is not used here.
+        The op must not be an ``input``. ``values`` has one entry per op. The operands may have any raw integers of
+        their types, even values that no input leads to, because range analysis is not used here.
         """
         op, wide = self.program.ops[index], self._wide[index]
         return run_op(self.program, op, values, Batch(rows, ()), wide=wide, change=PromiseStatus.POSSIBLE, check=False)[
@@ -98,7 +99,7 @@ class Compiled:
 
 
 def compile_program(program: Program) -> Compiled:
-    """Prepare a valid ``program``; the result can run any number of batches."""
+    """Prepare a valid ``program`` for running any number of batches."""
     return Compiled(program)
 
 
@@ -111,11 +112,11 @@ class Values(Protocol):
 def run_op(
     program: Program, op: Op, values: Values, batch: Batch, *, wide: bool, change: PromiseStatus, check: bool
 ) -> tuple[IntArray, Mask | None]:
-    """Return raw values (rows,) of ``op`` in its own type, and with ``check`` the rows that break its promise.
+    """Return raw values (rows,) of ``op`` in its own type, and, if ``check``, which rows break its promise.
 
-    They are computed from ``values`` of its operands and the inputs in ``batch``. ``wide``: the result of ``is_wide``.
-    ``change``: the result of range analysis; a SAFE op is not quantised. The rows are None if nothing had to be
-    checked.
+    The values are computed from ``values`` of the operands and the inputs in ``batch``. ``wide``: the result of
+    ``is_wide`` for the op. ``change``: the result of range analysis for the op; a SAFE op is not quantised. The second
+    result is None if nothing had to be checked.
     """
     exact = RULES[op.code](Step(program, op, values, batch, wide))
     if wide and exact.raw.dtype != object:
@@ -137,7 +138,7 @@ def output_of(raw: IntArray, negated: bool) -> IntArray:
 
 
 def _last_uses(program: Program) -> list[list[int]]:
-    """Return for every op the values that no later op reads."""
+    """Return, for every op, the values that are no longer needed after it."""
     last = list(range(program.n_ops))
     for op in program.ops:
         for operand in op.operands:
@@ -198,7 +199,7 @@ def _wrap(raw: IntArray, kind: FixedType) -> IntArray:
 
 
 def _quantise(exact: Exact, kind: FixedType, change: PromiseStatus, check: bool) -> tuple[IntArray, Mask | None]:
-    """Return raw values in ``kind``, and (if ``check``) where quantisation changed the value."""
+    """Return the raw values in type ``kind``, and, if ``check``, where quantisation changed the value."""
     drop = exact.f - kind.f
     floored = _shift(exact.raw, -drop)
     if change is PromiseStatus.SAFE:
@@ -264,7 +265,7 @@ def _add_const(s: Step) -> Exact:
 
 
 def _sum(s: Step) -> Exact:
-    """Add all terms in the finest units of any term with bits."""
+    """Add all terms, in the units of the finest term that has bits."""
     op, constant = s.op, constant_term(s.op)
     read = [(term, s.type_of(term.op)) for term in op.terms if term.op >= 0]
     read = [(term, kind) for term, kind in read if kind.width]

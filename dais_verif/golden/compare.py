@@ -25,9 +25,9 @@ from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 
 __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op", "require_same_shape"]
 
-#: Most ops that are evaluated, one vector at a time, to simplify a witness: about ten seconds.
+#: The most ops that are evaluated, one vector at a time, to simplify a witness; this takes about ten seconds.
 _SHRINK_BUDGET = 1_000_000
-#: Vectors from which the simplest is chosen first.
+#: The most differing vectors, of which the simplest is the start for simplification.
 _CANDIDATES = 256
 
 
@@ -44,9 +44,9 @@ class OpValues:
 class Witness:
     """An input vector ``inputs`` on which ``output`` differs: ``a`` and ``b`` are its values, as real numbers.
 
-    ``given`` is vector ``row`` of the batch, the first to differ, and ``output`` the first output in which it does.
-    ``inputs`` shows the same difference with as many zeros and short numbers as possible. ``op``: the first op whose
-    value differs on ``inputs``, if the programs correspond up to it: same opcodes and operands.
+    ``given`` is vector ``row`` of the batch, the first one that shows a difference, and ``output`` is the first output
+    that differs on it. ``inputs`` shows the same difference with as many zeros and short numbers as possible. ``op``:
+    the first op whose value differs on ``inputs``, if both programs have the same opcodes and operands up to this op.
     """
 
     row: int
@@ -60,9 +60,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of ``compare``: ``differing`` of ``rows`` vectors show a difference, ``witness`` is one for the first.
+    """Result of ``compare``: ``differing`` of ``rows`` vectors show a difference; ``witness`` shows the first one.
 
-    ``bits``: of all outputs together, counted by the wider type. With 0 bits or rows, nothing was compared.
+    ``bits``: the width of all outputs together, each counted by the wider of its two types. With 0 bits or rows,
+    nothing was compared.
     """
 
     rows: int
@@ -93,7 +94,8 @@ def compare(
     """Evaluate ``a`` and ``b`` on ``batch`` and compare every output.
 
     Raises ``InputError`` if the numbers of inputs or outputs differ; and ``ViolationError``, which names the
-    program, if ``check`` and either breaks a promise on any vector, whether or not they differ before that.
+    program, if ``check`` and either program breaks a promise on any vector, even if an earlier vector shows a
+    difference.
     """
     require_same_shape(a, b, names)
     outputs = []
@@ -115,7 +117,7 @@ def compare(
 
 
 def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
-    """Return where ``x * 2**-f_x`` and ``y * 2**-f_y`` are different numbers."""
+    """Return in which rows ``x * 2**-f_x`` and ``y * 2**-f_y`` are different numbers."""
     f = max(f_x, f_y)
     unequal: NDArray[np.bool_] = floor_to_grid(Column(x, -f_x), f) != floor_to_grid(Column(y, -f_y), f)
     return unequal
@@ -124,7 +126,8 @@ def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
 def first_different_op(a: Program, b: Program) -> int | None:
     """Return the index of the first op that differs between the programs, or that only one has; None if there is none.
 
-    Ops are equal if opcode, operands, type, meaningful data, the ``inp_shift`` or table, and the terms of sums are.
+    Two ops are equal if they have the same opcode, operands, type and meaningful data, the same ``inp_shift`` or table,
+    and, for sums, the same terms.
     """
     pairs = zip_longest(_identities(a), _identities(b))
     return next((index for index, (x, y) in enumerate(pairs) if x != y), None)
@@ -137,7 +140,7 @@ def _identities(program: Program) -> Iterator[Hashable]:
             extra = int(program.inp_shift[op.id0])
         elif op.code == Code.LOOKUP:
             extra = high_int32(data), program.tables[low_int32(data)].tobytes()
-        if op.terms:  # they contain all data of the columns
+        if op.terms:  # the terms contain everything that the columns contain
             yield op.code, op.terms, op.type, extra
         else:
             yield op.code, op.id0, op.id1, op.type, extra
@@ -167,7 +170,8 @@ def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vect
 def _differ(a: Program, b: Program, output: int, inputs: Vector, check: bool, declared: bool = False) -> bool:
     """Return True if ``inputs`` is allowed and shows a difference at ``output`` in the oracle.
 
-    It is not allowed if ``check`` and it breaks a promise, or if ``declared`` and it leaves a declared input interval.
+    A vector is not allowed if ``check`` is set and it breaks a promise, or if ``declared`` is set and it is outside of
+    a declared input interval.
     """
     found = []
     for program in (a, b):

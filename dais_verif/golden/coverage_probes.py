@@ -1,8 +1,8 @@
 """Coverage probes of every op and output in a run: one byte per probe, 0 until it is hit.
 
 ``Places`` gives the positions of probes; ``CoverageProbes`` runs a program on vectors and sets them. The kernel sets
-them during the computation (``kernel/seen.h``); if it is not available or does not support the program, the numpy
-engine does.
+them during the computation (``kernel/seen.h``); if the kernel is not available or does not support the program, the
+numpy engine sets them.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ __all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 #: One byte per probe: 0 or 1.
 ProbeBytes = NDArray[np.uint8]
 
-#: Offsets of events with three probes each, after the general probes of an op: the event occurred with a condition, it
-#: occurred without the condition, and it did not occur. WRAPPED, LOST: quantisation changed the high or the low bits of
-#: the value; the condition: the exact value was negative. ARM: the arms of a mux would have led to different values;
-#: the condition: the MSB was 1.
+#: Offsets of the probes of events, after the general probes of an op. Each event has three probes: it occurred while a
+#: condition was true, it occurred while the condition was false, and it did not occur. WRAPPED, LOST: quantisation
+#: changed the high or the low bits of the value; the condition: the exact value was negative. ARM: the arms of a mux
+#: would have led to different values; the condition: the MSB was 1.
 WRAPPED, LOST, ARM = 0, 3, 6
 
 
 class Places:
     """The positions of the probes in the array for ``program``.
 
-    ``at``: (n_ops + n_out + 1,), where the probes of each op, then of each output, begin. An op or output of w > 0 bits
-    has w probes for bits that were 0, w for bits that were 1, one for the value 0, and one for a positive value. Then
-    follow WRAPPED and LOST for relus and quants; these and ARM for muxes; one probe per table entry for lookups.
-    Without bits there are none.
+    ``at``: (n_ops + n_out + 1,), the position of the first probe of each op, then of each output, and the total. An op
+    or output of w > 0 bits has w probes for bits that were 0, w for bits that were 1, one for the value 0, and one for
+    a positive value. These are followed by the probes of WRAPPED and LOST for relus and quants; of WRAPPED, LOST and
+    ARM for muxes; and by one probe per table entry for lookups. An op or output without bits has no probes.
     """
 
     def __init__(self, program: Program) -> None:
@@ -66,13 +66,13 @@ class Places:
 
     @cached_property
     def more(self) -> NDArray[np.int64]:
-        """The position of WRAPPED, or of the first table entry, for each op."""
+        """The position of each op's probes of WRAPPED, or of its first table entry."""
         found: NDArray[np.int64] = self.at[:-1] + 2 * self.widths + 2
         return found
 
 
 class CoverageProbes:
-    """A program prepared for coverage. ``check``: broken promises are errors.
+    """A program prepared for coverage. ``check``: a broken promise raises an error.
 
     ``engine``: ``auto`` or ``numpy``.
     """
@@ -88,7 +88,7 @@ class CoverageProbes:
         return "fast" if self._fast else "numpy"
 
     def nothing(self) -> ProbeBytes:
-        """Return probes that are all 0."""
+        """Return new probes, none of which is hit."""
         return np.zeros(self.places.size, dtype=np.uint8)
 
     def see(self, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0) -> None:
@@ -202,7 +202,7 @@ def _floored(raw: IntArray, f: int, kind: FixedType) -> IntArray:
 
 
 def _change(raw: IntArray, f: int, kind: FixedType) -> tuple[Mask, Mask]:
-    """Return where quantisation changes high bits, and where it changes low bits, of exact results."""
+    """Return in which rows quantisation changes the high bits of exact results, and in which rows the low bits."""
     floored = _floored(raw, f, kind)
     lost = raw & ((1 << max(f - kind.f, 0)) - 1) if raw.dtype == object or f - kind.f < 62 else raw
     wrapped = (floored < kind.raw_min) | (floored > kind.raw_max)

@@ -26,7 +26,7 @@ from dais_verif.program import OPCODES, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, require_finite
 
 __all__ = [
-    # the kernel on this machine
+    # about the kernel on this machine
     "ISAS",
     "isa",
     "threads",
@@ -42,17 +42,17 @@ ISAS = ("avx512", "avx2", "base")
 #: Rows per pass of the kernel; threads get multiples of it.
 PASS = 2048
 
-#: Words of code above which threads are started: some four milliseconds.
+#: Threads are started only for at least this many words of code in all passes, which take about four milliseconds.
 _WORTH_THREADS = 2_000_000
 
 _NOTHING = np.zeros(0)
 _NO_PLACES = np.zeros(0, dtype=np.int64)
 _UNWATCHED = np.zeros(0, dtype=np.uint8)
 _PROMISES = [code for code, spec in OPCODES.items() if spec.promise]
-#: Letters of numpy's kinds of numbers, and of the kernel's.
+#: The kernel's letters for numpy's kinds of numbers.
 _KINDS = {"f": "f", "i": "i", "u": "u", "b": "u"}
 _DOUBLE = np.dtype(np.float64)
-#: C-contiguous and aligned, in an array's flags.
+#: The flags of an array that is C-contiguous and aligned.
 _BY_ROWS = 0x101
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
@@ -110,7 +110,7 @@ def isa() -> str:
 
 
 def threads(jobs: int | None) -> int:
-    """Return ``jobs``, the value of ``DAIS_VERIF_THREADS``, or 1. Raises ``InputError`` if it is below 1."""
+    """Return ``jobs``, or else ``DAIS_VERIF_THREADS``, or else 1. Raises ``InputError`` if the number is not valid."""
     if jobs is None:
         text = os.environ.get("DAIS_VERIF_THREADS")
         if text is None:
@@ -126,14 +126,15 @@ def threads(jobs: int | None) -> int:
 class Facts(NamedTuple):
     """Facts about a program from the kernel's compiler."""
 
-    #: Ops in the order in which they are run, (n_ops,) int32; the last ``n_ops - needed`` only if checked.
+    #: Ops in the order in which they are run, (n_ops,) int32; the last ``n_ops - needed`` ops only run if promises are
+    #: checked.
     order: NDArray[np.int32]
     needed: int
     #: Promise ops proved to keep their promise, (n_ops,) bool.
     safe: NDArray[np.bool_]
-    #: Weight of bit 0 of every input, (n_in,) int64: it is ``2**in_lo``.
+    #: Exponent of the weight of bit 0 of every input, (n_in,) int64: the weight is ``2**in_lo``.
     in_lo: NDArray[np.int64]
-    #: Planes (bits of live values), runs (chains, gates, loads, stores) and words of the code.
+    #: The numbers of planes (bits of live values), of runs (chains, gates, loads, stores) and of words of the code.
     planes: int
     runs: int
     words: int
@@ -144,8 +145,8 @@ class Facts(NamedTuple):
 class FastProgram:
     """A program compiled by the kernel, once for checked and once for unchecked runs, each when first needed.
 
-    ``saved``: ops whose raw values are also returned, after the outputs. ``places``: the positions of coverage probes
-    (``coverage_probes.Places.at``), for coverage.
+    ``saved``: ops whose raw values are returned in addition, after the outputs. ``places``: the positions of coverage
+    probes (``coverage_probes.Places.at``), for coverage.
     """
 
     def __init__(
@@ -183,7 +184,7 @@ class FastProgram:
     def _compile(self, checked: bool) -> Any:
         program, zeros = self.program, np.zeros(len(self._extra), dtype=np.int64)
         sizes = np.array([len(table) for table in program.tables], dtype=np.int64)
-        # A 0 after each table, which rows out of bounds read.
+        # A 0 is appended to each table; rows with an index out of bounds read it.
         entries = [np.append(table, 0) for table in program.tables]
         return _load().module.compile(
             *(np.ascontiguousarray(column) for column in program.columns),
@@ -270,8 +271,8 @@ class FastProgram:
     ) -> tuple[NDArray[np.signedinteger[Any]], int | None]:
         """Return raw outputs (n_out, rows) for raw inputs (n_in, rows), and the first row that breaks a promise.
 
-        Inputs, int8 to int64, are in units of ``2**in_lo``, or with ``shift`` (n_in,) of ``2**(in_lo - shift)``.
-        Outputs are in units of each output type's ``2**-f``; saved values follow.
+        Inputs, int8 to int64, are in units of ``2**in_lo``; with ``shift`` (n_in,), in units of ``2**(in_lo - shift)``.
+        Each output is in units of ``2**-f`` of its type; saved values follow.
         """
         rows = x.shape[1]
         y = np.empty((self.n_out, rows), dtype=self.narrowest) if out is None else out
@@ -288,10 +289,10 @@ class FastProgram:
         seen: NDArray[np.uint8] = _UNWATCHED,
         isa_name: str | None = None,
     ) -> tuple[list[IntArray], int | None]:
-        """Return raw outputs and saved values, one int64 array (rows,) each, and the first row that breaks a promise.
+        """Return raw outputs and saved values, int64 arrays (rows,), and the first row that breaks a promise.
 
-        ``seen``: coverage probes, one byte each; probes that are hit are set to 1. ``isa_name``: one of ``isas()``;
-        None: ``isa()``.
+        ``seen``: coverage probes, one byte each; probes that are hit are set to 1. ``isa_name``: the instruction set,
+        one of ``isas()``; None: that of ``isa()``.
         """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
@@ -304,7 +305,7 @@ class FastProgram:
     def time_ops(self, batch: Batch) -> NDArray[np.int64]:
         """Return the nanoseconds of each op, then of each output, in one unchecked run on one thread: (n_ops + n_out,).
 
-        An op that is computed within its reader, or that only renames bits, takes none.
+        An op that is computed within its reader, or that only renames bits, takes no time.
         """
         x, shift = self._planar(batch)
         y = np.empty((self.n_out, batch.rows), dtype=self.narrowest)
@@ -356,7 +357,7 @@ class FastProgram:
 
 
 def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Return ``x`` (rows, n) as a C-contiguous array in native byte order, and whether it is still by rows."""
+    """Return ``x`` (rows, n), or its transpose, C-contiguous in native byte order, and True if it is not transposed."""
     if not (x.flags.aligned and x.dtype.isnative):
         x = x.astype(x.dtype.newbyteorder("="), order="K")
     if x.flags.c_contiguous and x.shape[1] > 1:
@@ -365,7 +366,7 @@ def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
-    """Return all rows as pieces (first, last) of whole passes, several per thread to balance the load."""
+    """Divide the rows into ranges (first, last) of whole passes, several per thread to balance the load."""
     step = -(-rows // (jobs * 8 * PASS)) * PASS
     return [(first, min(first + step, rows)) for first in range(0, rows, step)]
 
@@ -373,7 +374,7 @@ def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
 def _in_threads(
     piece: Callable[[int, int], tuple[int, int]], pieces: list[tuple[int, int]], jobs: int
 ) -> list[tuple[int, int]]:
-    """Return the results of ``piece`` for all ``pieces``, in threads: the kernel releases Python's lock."""
+    """Call ``piece`` for all ``pieces`` in threads, and return its results; the kernel releases Python's lock."""
     left, found, errors = iter(pieces), list[tuple[int, int]](), list[BaseException]()
 
     def work() -> None:

@@ -26,7 +26,7 @@ Ids = NDArray[np.intp]
 
 
 class BitFlip(NamedTuple):
-    """Bit ``bit`` of the ``w``-bit pattern of op ``op`` is inverted; bit 0 is one unit of ``2**-f``, up or down."""
+    """The inversion of bit ``bit`` in the bit pattern of op ``op``; bit 0 has the weight ``2**-f``."""
 
     op: int
     bit: int
@@ -49,7 +49,7 @@ def flip_bit(raw: IntArray, kind: FixedType, bit: int) -> IntArray:
 
 
 class FaultInjector:
-    """Runs passes through one program. Each pass visits only the ops in which a value can differ."""
+    """Propagates flips through one program, pass by pass. Each pass visits only the ops whose values can differ."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -57,10 +57,10 @@ class FaultInjector:
         self.readers = readers(compiled.program)
 
     def run(self, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> dict[int, Lanes]:
-        """Return where, and in which values, each op that reaches an output differs; unchanged ops are left out.
+        """Return, by index, the lanes in which each op that is an output differs, and its values; omit unchanged ops.
 
-        ``baseline``: the raw values of every op, (rows,) each, of the undisturbed run. ``flips``: at least one, in the
-        order of their ops.
+        ``baseline``: the raw values (rows,) of every op in the undisturbed run. ``flips``: at least one flip, sorted by
+        op.
         """
         return _FaultPass(self, baseline, flips).run()
 
@@ -71,7 +71,7 @@ class _FaultPass:
         self.shown, self.readers = injector.shown, injector.readers
         rows = len(baseline[flips[0].op])
         self.row_of = np.tile(np.arange(rows), len(flips))
-        # Two scratch arrays over all lanes: which are in a set, and where in it.
+        # Two scratch arrays over all lanes: whether a lane is in a set, and its position in the set.
         self._member = np.zeros(len(self.row_of), dtype=bool)
         self._place = np.zeros(len(self.row_of), dtype=np.intp)
         self._values: list[IntArray | None] = [None] * len(baseline)
@@ -98,7 +98,7 @@ class _FaultPass:
         return {index: lanes for index, lanes in self.lanes.items() if index in self.shown}
 
     def _own(self) -> dict[int, Lanes]:
-        """Return the lanes that start at each op: its own flips, in every vector."""
+        """Return, for each flipped op, the lanes of its own flips: one lane per flip and vector."""
         program, found = self.compiled.program, dict[int, list[Lanes]]()
         for n, (index, bit) in enumerate(self.flips):
             base = self.baseline[index]
@@ -107,7 +107,7 @@ class _FaultPass:
         return {index: Lanes(*map(np.concatenate, zip(*parts, strict=True))) for index, parts in found.items()}
 
     def _evaluated(self, op: Op) -> Lanes:
-        """Return the lanes of earlier flips in which ``op`` differs."""
+        """Return the lanes in which ``op`` differs because of flips in earlier ops."""
         ids = self._united([self.lanes[operand].ids for operand in op.operands if operand in self.lanes])
         rows = self.row_of[ids]
         self._place[ids] = np.arange(len(ids))

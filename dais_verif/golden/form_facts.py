@@ -1,7 +1,8 @@
-"""Check that a form keeps its stated facts: when it is done, how often members begin, and its memory.
+"""Check the facts that a form states: the cycle in which it is done, how often members begin, and its memory.
 
-Control is extracted from the machine, which shows that it does not depend on data, and run alone on concrete ranges:
-all ranges along each dimension of the index space, the whole space, and random ranges. The facts must hold for each.
+The control of the machine is extracted, which shows that it does not depend on data, and is run alone on concrete
+ranges: all ranges along each dimension of the index space, the whole space, and random ranges. The facts must hold for
+each range.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ __all__ = ["FactFinding", "FactReport", "check_facts"]
 Ints = NDArray[np.int64]
 Range = tuple[tuple[int, ...], tuple[int, ...]]
 
-#: Ranges along one dimension that are run, and about the cycles that they take at most; where there are more, so many
-#: of them, at random.
+#: The most ranges along one dimension that are run, and the approximate limit of the cycles that they take together. If
+#: there are more ranges, random ones are chosen.
 _ALONG, _IN_ALL = 1 << 10, 1 << 22
-#: Random ranges.
+#: The number of random ranges.
 _RANDOM = 32
-#: Most cycles of one range, and most numbers in memory at once.
+#: The most cycles of one range, and the most numbers in memory at once.
 _CYCLES, _TOGETHER = 1 << 18, 1 << 22
 
 
@@ -56,7 +57,7 @@ class FactFinding:
 
 @dataclass(frozen=True)
 class FactReport:
-    """The findings of ``runs`` of control. ``left_out``: how many runs would have taken too long."""
+    """The findings of ``runs`` of control. ``left_out``: the number of runs that would have taken too long."""
 
     findings: tuple[FactFinding, ...]
     runs: int
@@ -71,9 +72,9 @@ class FactReport:
 
 
 def check_facts(instance: KernelInstance, form: MemoryForm | StreamForm) -> FactReport:
-    """Check all facts that ``form``, of ``instance``, states; return at most one finding per fact.
+    """Check all facts that ``form`` states about ``instance``; return at most one finding per fact.
 
-    Raises ``InputError`` for a machine whose control depends on data: its finishing time is not a fact.
+    Raises ``InputError`` for a machine whose control depends on data, since its finishing time is then not fixed.
     """
     return _memory(instance, form) if isinstance(form, MemoryForm) else _stream(instance, form)
 
@@ -107,7 +108,7 @@ def _after_reset(control: Machine) -> list[FactFinding]:
 
 
 def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
-    """Return outputs before edges for inputs, all of shape (sequences, cycles); all signals have one element."""
+    """Run ``control``, whose signals have one element; return outputs before each edge, (sequences, cycles)."""
     shape = next(iter(given.values())).shape
     zeros = np.zeros(shape, dtype=np.int64)
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
@@ -161,7 +162,7 @@ def _memories(machine: Machine) -> list[str]:
 
 
 def _stated(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
-    """Return the cycle of done, counted from start, that the stated facts give for a range."""
+    """Return the cycle, counted from start, in which a range is done according to the stated facts."""
     whole = _groups(instance, facts, ((0,) * len(one[0]), instance.mapping.geometry))
     count = _groups(instance, facts, one)
     return facts.latency - (whole - count) * facts.cycles if count else 1
@@ -175,7 +176,7 @@ def _groups(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
 
 
 def _ranges(geometry: Sequence[int], interval: int, rng: np.random.Generator) -> Iterator[Range]:
-    """Yield the whole index space, ranges along each dimension in which all others have one member, and random ones."""
+    """Yield the whole index space, ranges along each dimension with one member in the others, and random ranges."""
     zero, one = (0,) * len(geometry), (1,) * len(geometry)
     yield zero, tuple(geometry)
     ends = [1 << size.bit_length() for size in geometry]
@@ -190,7 +191,7 @@ def _ranges(geometry: Sequence[int], interval: int, rng: np.random.Generator) ->
 
 
 def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
-    """Yield which runs are run together: runs of similar length, within the memory limit."""
+    """Yield the numbers of runs to simulate together: runs of similar length, within the memory limit."""
     order = np.argsort(lengths, kind="stable")
     first = 0
     for at in range(1, len(order) + 1):
@@ -203,8 +204,8 @@ def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
 def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFinding | None:
     """Return a finding if one of ``ranges`` is not done in exactly the stated cycle.
 
-    Each range is run until a reset aborts it, then another one, and immediately the first one again. While the design
-    is busy, its inputs have other ranges, which it must ignore.
+    Each range is run until a reset aborts it; then another range is run, immediately followed by the first range again.
+    While the design is busy, its inputs show other ranges, which it must ignore.
     """
     rng, other = np.random.default_rng(2), np.arange(len(ranges))[::-1]
     reset = 1 + rng.integers(1, np.maximum(stated, 2))

@@ -1,4 +1,4 @@
-"""Build one program for several cycles of a machine: known values are constants, and unused values have no op."""
+"""Build one program for several cycles of a machine; known values become constants, and unused values get no op."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORD = 1 << _LOW
 class Port:
     """An element of a signal in one cycle, before its edge; cycles count from the start of the frame.
 
-    ``stalled``: in a stall cycle that replaces that cycle.
+    ``stalled``: the element belongs to a stall cycle that replaces ``cycle``.
     """
 
     signal: str
@@ -42,12 +42,13 @@ class Port:
 
 @dataclass(frozen=True)
 class Frame:
-    """The part of a machine that is a program: inputs and outputs are elements in cycles, in the program's order.
+    """The behaviour of a machine that one program describes: its inputs and outputs are elements in certain cycles.
 
-    ``cycles``: edges until the next frame starts. ``held``: for inputs, the value in each cycle of a frame, or None if
-    it is arbitrary; all other inputs are arbitrary. Outputs may be in cycles after the frame. ``before``: frames from
-    power-up after which all later frames restore the state, such as counters of a stage that is in the middle of an
-    image when the next one starts.
+    ``inputs``, ``outputs``: in the order of the program; outputs may be in cycles after the frame. ``cycles``: the
+    number of edges until the next frame starts. ``held``: for some inputs of the machine, the value in each cycle of a
+    frame, or None where it is arbitrary; all inputs that are not mentioned are arbitrary. ``before``: the number of
+    frames from power-up after which every later frame restores the state, such as the counters of a stage that is in
+    the middle of one image when the next one starts.
     """
 
     cycles: int
@@ -58,7 +59,7 @@ class Frame:
 
 
 class Chain:
-    """The program of a frame while it is built, cycle by cycle, with the known values of ops."""
+    """The program of a frame while it is built, cycle by cycle, and the values of its ops that are known."""
 
     def __init__(self, machine: Machine, step: Step, frame: Frame, known: Mapping[Element, Fraction]) -> None:
         self.machine, self.step, self.frame = machine, step, frame
@@ -69,14 +70,15 @@ class Chain:
         self.outputs: dict[Port, int] = {}
         self._same: dict[tuple[object, ...], int] = {}
         self._numbers = {port: number for number, port in enumerate(frame.inputs)}
-        #: The kind of an op of the step, given its operands; for a mux, the operand that it takes.
+        #: The op in the program for an op of the step and its operands; and for a mux and its condition, the operand
+        #: that it selects.
         self._known: dict[tuple[int, ...], int] = {}
         self._taken: dict[tuple[int, int], int | None] = {}
         self._values = [_ZERO] * len(step.program.ops)
         first: dict[str, dict[int, int]] = {}
         for number, (name, place) in enumerate(step.state):
             first.setdefault(name, {})[place] = number
-        #: The positions of each memory's elements in the state; and the remaining state.
+        #: The position in the state of each element of each memory, and the positions of all other elements.
         self._memories = [(memory, first.pop(memory.signal, {})) for memory in step.memories]
         self._others = [number for places in first.values() for number in places.values()]
         self._given = dict(zip(step.outputs, (index for index, _, _ in step.program.outputs), strict=False))
@@ -86,7 +88,7 @@ class Chain:
             self._ports.setdefault(port.cycle, []).append(port)
         self.operands = [op.operands for op in step.program.ops]
         self._conditions = [op.condition if op.code == Code.MUX else -1 for op in step.program.ops]
-        #: The views of the tables that check an index against its memory.
+        #: For each table that checks an index, the view with this index.
         self.views = {low_int32(step.program.ops[index].data): str(view) for index, view in step.checks.items()}
         self.state = [
             self.constant(known[e], self.kind(e)) if e in known else self.opened(e, self.kind(e)) for e in step.state
@@ -97,14 +99,14 @@ class Chain:
         return self.machine.signals[element.signal].types[element.place]
 
     def run(self, cycles: range) -> dict[Element, Fraction]:
-        """Add cycles, negative ones before the frame, and return the known values of the state after them."""
+        """Add ``cycles`` (negative: before the frame), and return the known values of the state after them."""
         for t in cycles:
             self.cycle(t)
         pairs = zip(self.step.state, self.state, strict=True)
         return {element: value for element, op in pairs if (value := self.value[op]) is not None}
 
     def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
-        """Add one cycle; with ``stall``, a stall cycle in its place, in which all other inputs are arbitrary.
+        """Add cycle ``t``, or, with ``stall``, a stall cycle in its place: inputs not in ``stall`` are arbitrary.
 
         Unused values are left out, such as the words of a memory that a known index does not select.
         """
@@ -122,7 +124,7 @@ class Chain:
         self.state = state
 
     def changing(self, at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> list[int]:
-        """Return the numbers of state elements that an edge may change, without unchanged words of memories."""
+        """Return the numbers of the state elements that an edge may change; omit the words that memories keep."""
         found = list(self._others)
         for memory, places in self._memories:
             controls = [op for write in memory.writes for op in (write.enabled, write.place) if op is not None]
@@ -146,7 +148,7 @@ class Chain:
         return write.words[int(index)] if index < len(write.words) else None
 
     def settle(self, wanted: Sequence[int], at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> None:
-        """Set in ``at`` the ops of the program for ops of the step in one cycle."""
+        """Build the program's ops for the ``wanted`` ops of the step in cycle ``t``; set their numbers in ``at``."""
         ops = self.step.program.ops
         waiting = list(wanted)
         while waiting:  # no recursion: blocks are deep
@@ -171,14 +173,14 @@ class Chain:
                 waiting.pop()
 
     def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
-        """Return an input of the step: an input of the machine in one cycle, or an element of its state."""
+        """Return the op for an input of the step: an input of the machine in a cycle, or an element of its state."""
         inputs = self.step.inputs
         if number >= len(inputs):
             return self.state[number - len(inputs)]
         return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
 
     def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
-        """Return the operands that a mux without a shift still needs: its condition, then the selected arm or both."""
+        """Return the operands that a mux without a shift still lacks: its condition, then the selected arm or both."""
         if at[self._conditions[op.index]] < 0:
             return [self._conditions[op.index]]
         taken = self.taken(op, at)
@@ -201,7 +203,7 @@ class Chain:
         return op.id0 if high else op.id1
 
     def muxed(self, op: Op, at: Sequence[int]) -> int:
-        """Return a mux, after all operands that ``chosen`` returns have been built."""
+        """Return the op for a mux, once all operands that ``chosen`` returns have been built."""
         taken = self.taken(op, at)
         if taken is not None:
             return self.copied(at[taken], op.type)
@@ -211,7 +213,7 @@ class Chain:
         return self.same((op.code, a, b, at[self._conditions[op.index]], op.type))
 
     def driven(self, element: Element, t: int) -> int:
-        """Return an input of the machine in one cycle."""
+        """Return the op for an input of the machine in cycle ``t``."""
         kind, held = self.kind(element), self.frame.held.get(element)
         value = None if held is None else held[t % self.frame.cycles]
         if value is not None:
@@ -223,21 +225,21 @@ class Chain:
         return self.new((int(Code.INPUT), number, -1, 0, kind), None)
 
     def waiting(self, element: Element, t: int, stall: Mapping[Element, Fraction]) -> int:
-        """Return an input of the machine in a stall cycle."""
+        """Return the op for an input of the machine in a stall cycle that replaces cycle ``t``."""
         kind, held = self.kind(element), stall.get(element)
         if held is None:
             return self.opened(Port(element.signal, element.place, t, True), kind)
         return self.constant(quantise(held, kind), kind)
 
     def opened(self, what: Port | Element, kind: FixedType) -> int:
-        """Return an additional input, which is not one of the frame; without bits, a constant."""
+        """Return an additional input of the program, which the frame does not name; a constant if it has no bits."""
         if kind.width == 0:
             return self.constant(Fraction(0), kind)
         self.free.append(what)
         return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
 
     def made(self, op: Op, at: Sequence[int]) -> int:
-        """Return the op that computes ``op`` of the step on the present values of its operands."""
+        """Return the op of the program that computes ``op`` of the step on its current operands."""
         key = (op.index, *[at[operand] for operand in self.operands[op.index]])
         known = self._known.get(key)
         if known is None:
@@ -258,7 +260,7 @@ class Chain:
         return self.same((op.code, moved.id0, moved.id1, moved.data, op.type))
 
     def copied(self, op: int, kind: FixedType) -> int:
-        """Return the value of ``op`` in another type."""
+        """Return an op with the value of ``op`` in type ``kind``."""
         value = self.value[op]
         if value is not None and self.rows[op][4] != kind:
             return self.constant(quantise(value, kind), kind)
@@ -275,14 +277,14 @@ class Chain:
         return known
 
     def same(self, row: tuple[int, int, int, int, FixedType]) -> int:
-        """Return an op; equal ops are shared."""
+        """Return the op ``row``; equal ops are shared."""
         known = self._same.get(row)
         if known is None:
             known = self._same[row] = self.new(row, None)
         return known
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """Return an op for a known value; a value that does not fit a data word is a sum."""
+        """Return an op for a known value; a value that does not fit a data word becomes a sum."""
         raw = int(value * two(kind.f))
         row = (int(Code.CONST), -1, -1, raw, kind)
         known = self._same.get(row)
@@ -303,7 +305,7 @@ class Chain:
         return len(self.rows) - 1
 
     def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """Return the program on which ``roots`` depend, and its remaining additional inputs."""
+        """Return the program without the ops on which no root depends, and the additional inputs that remain."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == CHECKED]
         live = cone(whole, [*roots, *checks])
@@ -331,6 +333,6 @@ class Chain:
         roots: Sequence[int],
         n_in: int,
     ) -> Program:
-        """Return the program of ``rows``; ``roots``: its outputs."""
+        """Return the program with the ops ``rows`` and the outputs ``roots``."""
         tables = [table.tolist() for table in self.step.program.tables]
         return Program.build(rows, [(i, 0, 0) for i in roots], inp_shift=[0] * n_in, tables=tables, terms=terms)

@@ -1,4 +1,4 @@
-"""Choose the integers in which an op is computed: int64 if types show that 62 bits are enough, else Python's."""
+"""Choose the integers with which an op is computed: int64 if its types show that 62 bits suffice, else Python's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fits_int64(kind: FixedType) -> bool:
 
 
 def constant_term(op: Op) -> tuple[int, int] | None:
-    """Return the constant term of a sum as an odd integer and its ``f``; None if it has none, or 0."""
+    """Return the constant term of a sum as an odd integer and its ``f``; None if there is none, or if it is 0."""
     for term in op.terms:
         if term.op < 0 and op.data:
             zeros = (op.data & -op.data).bit_length() - 1
@@ -36,7 +36,7 @@ _MUL, _LOOKUP, _BITWISE, _SHIFT = Code.MUL, Code.LOOKUP, Code.BIT_BINARY, Code.S
 
 
 def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
-    """Return an upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
+    """Return an upper bound of the number of bits, with sign, of each operand, intermediate and result of ``op``."""
     own = op.type
     if op.code == INPUT:
         return own.width + 2
@@ -68,7 +68,7 @@ def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
 
 
 def _bits_of_sum(op: Op, kinds: Sequence[FixedType]) -> int:
-    """Return ``_bits_needed`` of a sum: all terms in the finest units of any term with bits."""
+    """Return ``_bits_needed`` for a sum, with all terms in the units of the finest term that has bits."""
     own, constant = op.type, constant_term(op)
     shifts = (term.shift for term in op.terms if term.op >= 0)
     terms = [(kind.width, kind.f - shift) for kind, shift in zip(kinds, shifts, strict=True) if kind.width]

@@ -27,7 +27,7 @@ Values = Mapping[str, tuple[Value, ...]]
 
 @dataclass(frozen=True)
 class Cycle:
-    """All signals of one cycle: ``before`` its edge, and ``after`` it with the same inputs still applied."""
+    """All signals of one cycle: ``before`` its edge, and ``after`` its edge with the same inputs still applied."""
 
     before: Values
     after: Values
@@ -45,9 +45,10 @@ def trace_machine(
     ``inputs``: for each input signal, one row of exact numbers per cycle. ``cycles``: the number of cycles, for a
     machine without inputs.
 
-    Raises ``ViolationError`` at the first broken promise if ``check``: of an op in a block, an index outside its
-    memory, or two writes of one element at one edge. Without ``check``, ops wrap as in hardware, a read outside is
-    unknown, a write outside does nothing, and an element that is written twice is unknown.
+    If ``check``, raises ``ViolationError`` at the first broken promise: an op in a block changes its value, an index is
+    outside of its memory, or one element is written twice at one edge. Without ``check``, ops wrap as in hardware, a
+    read outside of a memory returns an unknown value, a write outside does nothing, and an element that is written
+    twice becomes unknown.
     """
     return _Run(machine, check).cycles(inputs, cycles)
 
@@ -60,7 +61,7 @@ def cycle_from(
     number: int,
     check: bool = True,
 ) -> Cycle:
-    """Return only cycle ``number``, from the given values of ``registers``; all others have their initial values.
+    """Return cycle ``number`` alone; registers that are not in ``registers`` have their initial values.
 
     Raises as ``trace_machine`` does.
     """
@@ -98,7 +99,7 @@ class _Run:
             yield self.one(inputs, self.cycle)
 
     def one(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]], number: int) -> Cycle:
-        """Return a cycle with the inputs of that number."""
+        """Run one cycle with row ``number`` of the inputs, and return its signals."""
         for signal in self.machine.inputs:
             row = inputs[signal.name][number]
             if len(row) != len(signal.types):
@@ -144,7 +145,7 @@ class _Run:
     def write(
         self, connection: Connection, now: dict[str, list[Value]], writers: dict[tuple[str, int], Connection]
     ) -> None:
-        """Write into ``now`` what one clocked connection copies; nothing if it is disabled without alternative."""
+        """Write into ``now`` what a clocked connection copies: nothing if it is disabled and has no alternative."""
         enabled = self.condition(connection.enable)
         if enabled == 0 and connection.alternative is None:
             return
@@ -181,7 +182,7 @@ class _Run:
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
-        """Return the values that a connection copies; known if all candidates are equal in the target's type."""
+        """Return the values that a connection copies; a value is known if all candidates for it are equal."""
         enabled = self.condition(connection.enable)
         if connection.alternative is None or enabled == 1:
             return self.read(connection.source)
@@ -243,13 +244,14 @@ def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[
 
 
 def _copied(value: Value, kind: FixedType) -> Value:
-    """Return ``value`` in another type, which drops low and high bits; an element without bits is 0."""
+    """Return ``value`` in type ``kind``, which drops low and high bits; an element without bits is 0."""
     return Fraction(0) if kind.width == 0 else None if value is None else quantise(value, kind)
 
 
 def _outputs(program: Program, inputs: Sequence[Value], check: bool) -> list[Value]:
     values: list[Value] = []
-    # The same values, with 0 for unknown ones, which rules of ops do not use: a mux reads only the arm that it selects.
+    # The same values, with 0 in place of unknown ones. The rules of ops do not use these zeros, because a mux reads
+    # only the arm that it selects.
     known: list[Fraction] = []
     given = [value or Fraction(0) for value in inputs]
     violations: list[Violation] | None = None if check else []

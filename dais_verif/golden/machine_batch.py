@@ -35,7 +35,7 @@ MACHINE_ENGINES = ("auto", "fast", "exact")
 _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
 #: Wider raw integers do not fit numpy integers.
 _WIDEST = 62
-#: A float64 holds every raw integer of ``_EXACT`` bits times a power of two with an exponent up to ``_NEAR``.
+#: A float64 exactly holds every raw integer of ``_EXACT`` bits times a power of two with an exponent within ±``_NEAR``.
 _EXACT, _NEAR = 53, 900
 
 
@@ -53,7 +53,7 @@ class MachineRun:
 class RawRun(NamedTuple):
     """Raw outputs ``before`` and ``after`` each edge: integers (cycles, elements of all outputs, sequences).
 
-    ``unknowns``: whether as many elements follow that are 1 where the value is unknown.
+    ``unknowns``: whether the elements are followed by the same number of elements that are 1 where a value is unknown.
     """
 
     before: Integers
@@ -70,11 +70,11 @@ def run_raw(
     check: bool = True,
     after: bool = True,
 ) -> RawRun | None:
-    """Run independent sequences; return outputs in units of their last bits, or None if the fast engine cannot.
+    """Run independent sequences; return outputs in units of their last bits; None if the fast engine cannot run them.
 
-    ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. ``after``:
-    return outputs after edges, too. Raises ``ViolationError`` if ``check`` and a sequence breaks a promise, which the
-    oracle confirms.
+    ``inputs``: for each input signal an int64 array (sequences, cycles, elements) of raw integers within its types.
+    ``after``: also return outputs after edges. Raises ``ViolationError`` if ``check`` and a sequence breaks a promise,
+    which the oracle confirms.
     """
     step, problem = _step(machine)
     if step is None or problem is not None or (step.indexed and (after or not check)):
@@ -171,14 +171,14 @@ def _beyond(machine: Machine) -> str | None:
 
 
 def _step(machine: Machine) -> tuple[Step | None, str | None]:
-    """Return one cycle as a step, which tracks unknown values if a register is uninitialised; or why there is none."""
+    """Return the step of a cycle, or why there is none; it tracks unknown values if a register is uninitialised."""
     problem = _beyond(machine)
     if problem:
         return None, problem
     unknown = any(s.initial is None and any(kind.width for kind in s.types) for s in machine.registers)
     try:
         return (step_with_unknowns(machine) if unknown else step_of(machine)), None
-    except InputError as error:  # a memory of too many words
+    except InputError as error:  # a memory has too many words
         return None, str(error)
 
 
@@ -199,7 +199,7 @@ def _fast(
 
 
 def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
-    """Return a source of the input values, in units of the last bits of their types, (cycles, elements, sequences)."""
+    """Return a function that returns the inputs of some cycles, in their last bits, (cycles, elements, sequences)."""
     readers = {signal.name: Golden(_reader(signal)) for signal in machine.inputs}
     n_in = sum(len(signal.types) for signal in machine.inputs)
 
@@ -220,7 +220,7 @@ def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -
 
 
 def _keep(machine: Machine, kept: Integers, cycle: int, outputs: Mapping[str, Reals], unknowns: bool) -> None:
-    """Copy raw outputs of some cycles, from ``cycle`` on, into the outputs of all cycles."""
+    """Copy raw outputs of some cycles, which begin at ``cycle``, into the outputs of all cycles."""
     first, n_out = 0, sum(len(signal.types) for signal in machine.outputs)
     for signal in machine.outputs:
         last = first + len(signal.types)
@@ -259,14 +259,14 @@ def _reader(signal: Signal) -> Program:
 
 
 def _exactly(machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool) -> dict[str, Reals]:
-    """Return the outputs by the oracle, sequence by sequence."""
+    """Return the outputs that the oracle computes."""
     sequences, cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
     found = {s.name: np.full((sequences, cycles, len(s.types)), np.nan) for s in machine.outputs}
     runs = []
     for number in range(sequences):
         inputs = {name: [[Fraction(v) for v in row] for row in array[number].tolist()] for name, array in given.items()}
         runs.append(trace_machine(machine, inputs, check=check))
-    for t in range(cycles):  # all sequences side by side: the first broken promise is that of the first cycle
+    for t in range(cycles):  # cycle by cycle over all sequences, to find the earliest broken promise
         for number, run in enumerate(runs):
             try:
                 cycle = next(run)

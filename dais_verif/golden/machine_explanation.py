@@ -20,16 +20,16 @@ class Taken(Enum):
 
     SOURCE = "source"
     ALTERNATIVE = "alternative"
-    NOTHING = "nothing"  # it is not enabled, and its register keeps its value
-    UNKNOWN = "unknown"  # whether it is enabled, or where it writes, is unknown
+    NOTHING = "nothing"  # it is not enabled, and the register keeps its value
+    UNKNOWN = "unknown"  # its enable or its write index is unknown
 
 
 @dataclass(frozen=True)
 class Action:
     """The action of one connection: its ``enable``, its index values, and the element ``places`` that it writes.
 
-    ``enable`` is 1 if there is none. ``indices``: of the views that have one; those of the target come last.
-    ``places``: of the target; empty if they are unknown or out of range.
+    ``enable`` is 1 if the connection has none. ``indices``: the views with an index, each with the value of its index;
+    those of the target come last. ``places`` are elements of the target; empty if they are unknown or out of range.
     """
 
     connection: Connection
@@ -43,7 +43,8 @@ class Action:
 class ExplainedCycle:
     """All signals before and after the edge, the actions of all connections, and which resets are active.
 
-    ``resets``: for registers that have one. ``violation``: the first promise that was broken so far, in words.
+    ``resets``: the value of the reset of each register that has one. ``violation``: the first promise that was broken
+    up to this cycle, in words.
     """
 
     cycle: Cycle

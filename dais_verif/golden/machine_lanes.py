@@ -26,14 +26,15 @@ __all__ = ["Integers", "Lanes", "Shown"]
 
 Integers = NDArray[np.signedinteger[Any]]
 
-#: Most numbers that are kept at once: few enough for the cache.
+#: The most numbers that are kept at once: few enough for the processor's cache.
 _TOGETHER = 1 << 18
 
 
 class Shown(NamedTuple):
     """Raw outputs of the cycles from ``first`` on, (cycles, elements, sequences); empty if they were not requested.
 
-    If the step tracks unknown values, as many elements follow that are 1 where the value is unknown.
+    If the step tracks unknown values, the elements are followed by the same number of elements that are 1 where a value
+    is unknown.
     """
 
     first: int
@@ -72,9 +73,9 @@ class Lanes:
         self.rows = np.zeros((of.n_in, self.sequences), dtype=self.integer)
 
     def run(self, driven: Callable[[slice], Integers]) -> Iterator[Shown]:
-        """Yield raw outputs, some cycles at a time. Raises ``ViolationError`` for the first broken promise.
+        """Yield the raw outputs of several cycles at a time. Raises ``ViolationError`` for the first broken promise.
 
-        ``driven``: returns the raw inputs of some cycles, (cycles, elements, sequences).
+        ``driven``: returns the raw inputs of a range of cycles, (cycles, elements, sequences).
         """
         rows, n_in, n_state = self.rows, len(self.step.inputs), len(self.step.state)
         found: Integers = np.zeros((self.golden.program.n_out, self.sequences), dtype=self.integer)
@@ -113,15 +114,15 @@ class Lanes:
 
     def _initial(self, element: Element) -> int:
         signal = self.machine.signals[element.signal]
-        if signal.initial is None:  # without bits, or unknown
+        if signal.initial is None:  # the element has no bits, or its value is unknown
             return 0
         return int(signal.initial[element.place] * two(signal.types[element.place].f))
 
     def explain(self, given: Mapping[str, NDArray[Any]], error: ViolationError) -> None:
         """Raise the oracle's error for the first sequence that breaks a promise in the current cycle.
 
-        Unknown values break no promise, but the engine computes with arbitrary values for them; if only these seem to
-        break one, nothing is raised.
+        Unknown values break no promise, but the engine computes with arbitrary values in their place. If only such
+        values seem to break a promise, nothing is raised.
         """
         sequence = self._first_broken()
         n_in, n_state = len(self.step.inputs), len(self.step.state)
@@ -140,7 +141,7 @@ class Lanes:
             raise AssertionError(f"the fast engine and the oracle differ in cycle {self.cycle}: {error}")
 
     def _first_broken(self) -> int:
-        """Return the first sequence that breaks a promise; there must be one."""
+        """Return the first sequence that breaks a promise in the current cycle; there must be such a sequence."""
         low, high = 0, self.sequences - 1
         while low < high:
             middle = (low + high) // 2
@@ -153,7 +154,7 @@ class Lanes:
 
 
 def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:
-    """Return the program with only these outputs."""
+    """Return ``program`` with only the outputs whose numbers are in ``outputs``."""
     chosen = np.array(outputs, dtype=np.int64)
     return replace(
         program,

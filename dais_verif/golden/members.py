@@ -1,4 +1,4 @@
-"""Evaluate an instance of a kernel: run its block on all members of all samples, with gather and scatter."""
+"""Evaluate an instance of a kernel: gather the inputs of all members of all samples, run its block, and scatter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.program.numbers import Batch, Column, IntArray, compact
 
 __all__ = ["STRETCH", "Printed", "print_instance", "run_instance"]
 
-#: Members of all samples that are computed at once.
+#: The most members, of all samples together, that are computed at once.
 STRETCH = 1 << 15
 
 Ints = NDArray[np.int64]
@@ -34,10 +34,10 @@ class Printed(NamedTuple):
 def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> tuple[IntArray, ...]:
     """Return the outputs of samples, as raw integers of the outputs' types.
 
-    ``inputs``: for each input raw integers, (samples, ...), the fastest dimension last. Outputs have the same form;
-    elements that no member writes are 0. Raises ``ViolationError`` if ``check`` and the block breaks a promise; rows in
-    its message are members of samples. Raises ``InputError`` for arrays of another shape or with numbers that do not
-    fit the type.
+    ``inputs``: one array of raw integers per input, (samples, ...), with the fastest dimension last. Outputs have the
+    same form; elements that no member writes are 0. Raises ``ViolationError`` if ``check`` and the block breaks a
+    promise; the rows in its message count the members of all samples. Raises ``InputError`` for arrays of another shape
+    or with numbers that do not fit the type.
     """
     return _run(instance, instance.block, inputs, check)[0]
 
@@ -57,7 +57,7 @@ def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, chec
 def _run(
     instance: KernelInstance, block: Program, inputs: Sequence[IntArray], check: bool
 ) -> tuple[tuple[IntArray, ...], IntArray]:
-    """Return the outputs, and the additional outputs of ``block``: raw, (samples, members, ports)."""
+    """Return the outputs, and the raw additional outputs of ``block``, (samples, members, ports)."""
     samples = _samples(instance, inputs)
     golden, mapping, more = Golden(block), instance.mapping, list[IntArray]()
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
@@ -103,7 +103,7 @@ def _samples(instance: KernelInstance, inputs: Sequence[IntArray]) -> int:
 
 
 def _members(geometry: tuple[int, ...], first: int, count: int) -> Ints:
-    """Return members ``first`` to ``first + count - 1``, first dimension fastest."""
+    """Return the coordinates of members ``first`` to ``first + count - 1``; the first dimension is the fastest."""
     coordinates = np.unravel_index(np.arange(first, first + count), geometry, order="F")
     return np.stack(coordinates, axis=-1).astype(np.int64)
 

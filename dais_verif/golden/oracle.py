@@ -37,7 +37,7 @@ class Violation:
 
 
 def show(value: Fraction) -> str:
-    """Return ``value`` exactly: as a decimal number if that is short, else as a fraction, in hexadecimal if huge."""
+    """Return the exact text of ``value``: a decimal number if it is short, else a fraction, in hexadecimal if huge."""
     try:
         if value.denominator > 1 and Fraction(repr(float(value))) == value:
             return repr(float(value))
@@ -53,8 +53,8 @@ class _Outside(Exception):
 def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Violation] | None = None) -> list[Fraction]:
     """Return the value of every op for one input vector of ``n_in`` exact numbers.
 
-    Raises ``ViolationError`` at the first broken promise; or, given a list, appends each to ``violations`` and
-    continues with the quantised value.
+    Raises ``ViolationError`` at the first broken promise. If the list ``violations`` is given, each broken promise is
+    appended to it instead, and evaluation continues with the quantised value.
     """
     values: list[Fraction] = []
     for op in program.ops:
@@ -79,7 +79,7 @@ def value_of(c: Context, violations: list[Violation] | None) -> Fraction:
 
 
 def outputs_of(program: Program, values: Sequence[Fraction]) -> list[Fraction]:
-    """Return the outputs, exact, from the value of every op."""
+    """Return the exact outputs from the values of all ops."""
     return [
         Fraction(0) if index < 0 else values[index] * two(shift) * (-1 if negated else 1)
         for index, shift, negated in program.outputs
@@ -91,9 +91,9 @@ def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True
     return outputs_of(program, trace(program, inputs, violations=None if check else []))
 
 
-@lru_cache(maxsize=1024)  # without the cache, these take half of the time of a program
+@lru_cache(maxsize=1024)  # without the cache, these powers take half of the time of a program
 def two(n: int) -> Fraction:
-    """Return ``2**n``, exactly, for negative ``n`` too."""
+    """Return ``2**n`` exactly, also for negative ``n``."""
     return Fraction(1 << n) if n >= 0 else Fraction(1, 1 << -n)
 
 
@@ -134,7 +134,7 @@ class Context:
         return -self.a if self.op.spec.negate else self.a
 
     def raw(self, index: int, value: Fraction | None = None) -> int:
-        """Return ``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
+        """Return ``value`` (default: ``buf[index]``) as an integer in units of ``2**-f`` of op ``index``."""
         scaled = (self._values[index] if value is None else value) * two(self.type_of(index).f)
         if scaled.denominator != 1:
             raise AssertionError(f"op {index}: {value} is not a multiple of its step")

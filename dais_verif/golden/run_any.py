@@ -56,16 +56,16 @@ def run(
 
     ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. For a machine, or a file with one,
     ``x`` maps each input signal to an array (sequences, cycles, elements) or (cycles, elements), and the result is a
-    ``MachineRun``, as from ``run_machine``: before the edge of each cycle, or ``after`` it.
+    ``MachineRun``, as from ``run_machine``, with the outputs before the edge of each cycle, or ``after`` it.
     ``x`` of a program: an array of floats, integers or booleans, or nested lists of Python numbers; every value is
     taken exactly. float16 to float64 and int8 to uint64 are read directly, without a copy, if rows or columns are
     contiguous.
     ``engine``: ``fast`` (the C kernel), ``numpy`` (only for programs), ``exact`` (the oracle, slow) or ``auto``: the
     fastest one that supports the program. ``check=False`` continues after broken promises with the quantised value.
-    ``jobs``: threads of the fast engine, for programs.
+    ``jobs``: the number of threads of the fast engine, for programs.
 
-    Raises ``ViolationError`` if ``check`` and a promise is broken, with row, op, operands and exact result, or for a
-    machine with sequence, cycle, block and op. Raises ``InputError`` for unusable vectors or an output that float64
+    Raises ``ViolationError`` if ``check`` and a promise is broken, with row, op, operands and exact result; for a
+    machine, with sequence, cycle, block and op. Raises ``InputError`` for unusable vectors or an output that float64
     cannot hold exactly.
     """
     if not isinstance(program, Machine) and not (isinstance(x, Mapping) and not isinstance(program, Program)):

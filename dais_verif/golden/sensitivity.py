@@ -21,21 +21,21 @@ __all__ = ["Effect", "Sensitivity", "sensitivity"]
 
 #: Lanes per pass: enough to amortise numpy's cost per call, few enough that the values of all live ops fit in memory.
 LANES = 1 << 13
-#: Rows whose values are kept for every op at the same time.
+#: The most rows whose values are kept for every op at the same time.
 ROWS = 256
 
 _INT64_BITS = 62
 
-#: Called with the work that is done, and the total.
+#: Called with the amount of work done so far, and the total.
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a flip. The change in a vector is the largest change of any output, as a real value.
+    """The effect of a flip. The change in a vector is the largest change of any of its outputs, as a real value.
 
-    ``worst``: the largest change over all vectors; ``output`` and ``row`` show it first (None if no output changes).
-    ``mean``: over all vectors. ``changed``: the number of vectors in which an output changes.
+    ``worst``: the largest change over all vectors; ``output`` and ``row``: where it first occurs (None if no output
+    changes). ``mean``: the mean change over all vectors. ``changed``: the number of vectors in which an output changes.
     """
 
     flip: BitFlip
@@ -48,10 +48,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Result of ``sensitivity``: the ``effects`` of all flips that were tried, by op and bit.
+    """Result of ``sensitivity``: the ``effects`` of all flips that were tried, sorted by op and bit.
 
     ``dead``: flips that were not tried because no output can depend on the bit. ``left``: the number of flips that were
-    not tried because time was up. ``rows_left``: the number of vectors that were left out for that reason.
+    not tried because time was up. ``rows_left``: the number of vectors that were left out for the same reason.
     """
 
     program: Program
@@ -62,7 +62,7 @@ class Sensitivity:
     rows_left: int = 0
 
     def ranked(self) -> list[Effect]:
-        """Return the effects, worst first, then by mean, then by op and bit."""
+        """Return the effects, sorted by ``worst`` with the largest first, then by ``mean``, then by op and bit."""
         return sorted(self.effects, key=lambda effect: (-effect.worst, -effect.mean, effect.flip))
 
 
@@ -77,9 +77,9 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the effect of inverting bit 0 of every op (every bit if ``bits``) in the vectors of ``batch``.
 
-    The cost is flips times the ops that each reaches. After ``timeout`` seconds no more flips, or vectors, are started;
-    the result has the numbers left out. Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a
-    promise; overflow caused by a flip wraps.
+    The cost is the number of flips times the number of ops that each of them reaches. After ``timeout`` seconds, no
+    further flips or vectors are started; the result states how many were left out. Raises ``ViolationError`` if
+    ``check`` and the undisturbed run breaks a promise; overflow caused by a flip wraps.
     """
     run_raw(program, batch, check=check)
     compiled, demanded = compile_program(program), demanded_bits(program)
@@ -100,7 +100,7 @@ def sensitivity(
             tally.add(start, len(some), first_row, baseline, injector.run(baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
-            # A later group of rows is always completed: every flip must be tried in the same vectors.
+            # A group of rows after the first is always completed, since every flip must be tried in the same vectors.
             if not first_row and time.monotonic() > end:
                 tried = start + len(some)
                 break
@@ -112,11 +112,11 @@ def sensitivity(
 
 
 class _Tally:
-    """The results so far for every flip. Changes are integers in the finest units of any output."""
+    """The results so far for every flip. Changes are integers in the units of the finest output."""
 
     def __init__(self, program: Program, flips: Sequence[BitFlip]) -> None:
         self._flips = flips
-        #: The outputs that are the value of each op.
+        #: For each op, the outputs that deliver its value.
         self._shown: dict[int, list[int]] = {}
         for j, (index, _, _) in enumerate(program.outputs):
             self._shown.setdefault(index, []).append(j)
@@ -131,7 +131,7 @@ class _Tally:
     def add(
         self, start: int, count: int, first_row: int, baseline: Sequence[IntArray], differing: dict[int, Lanes]
     ) -> None:
-        """Add the results of ``count`` flips from number ``start`` on, in the rows of ``baseline``."""
+        """Add the results of ``count`` flips, the first of which is ``start``, in the rows of ``baseline``."""
         rows = len(baseline[0])
         largest: IntArray = np.zeros(count * rows, dtype=self._dtype)
         shown: IntArray = np.zeros(count * rows, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Simplify input vectors, by zeros and then by short numbers, as long as a property holds."""
+"""Simplify input vectors with zeros, then with short numbers, as long as a property holds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def effort(vector: Vector) -> tuple[int, int]:
 
 
 def shrunk(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
-    """Return a simpler vector, if one is found, for which ``holds`` is still true, as it is for ``vector``.
+    """Return a simpler vector for which ``holds`` is still true, or ``vector`` itself if none is found.
 
     ``holds`` may return False to end the search.
     """
@@ -49,7 +49,7 @@ def _with_short_numbers(vector: Vector, holds: Callable[[Vector], bool]) -> Vect
 
 
 def _shorter(value: Fraction) -> Iterator[Fraction]:
-    """Yield 1 and -1, then ``value`` cut to its first bit, its first two bits, and so on."""
+    """Yield 1 and -1, then ``value`` truncated to its first bit, its first two bits, and so on."""
     if abs(value) not in (0, 1):
         yield from (Fraction(1), Fraction(-1))
     mantissa, sign = abs(value.numerator), -1 if value < 0 else 1

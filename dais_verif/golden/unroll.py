@@ -1,10 +1,10 @@
 """Unroll a machine over the cycles of one frame, as a program: control runs with known values, data stays symbolic.
 
-The start state has some elements of registers at their power-up values, or at their values after a given number of
-frames, and all others arbitrary. Cycles are unrolled one after the other. Values that do not depend on data are
-computed by the oracle's rules, so the program contains neither counters nor the selections that they make. If these
-elements have the same values again after the frame, the first such frame and all later ones start from such a state,
-and a proof of the program is a proof for all of them.
+In the start state, some elements of registers have their power-up values, or their values after a given number of
+frames; all others are arbitrary. Cycles are unrolled one after the other. Values that do not depend on data are
+computed by the oracle's rules, so the program contains neither counters nor the selections that they make. If the
+elements with known values have the same values again after the frame, then this frame and all later ones start in such
+a state, and a proof of the program is a proof for all of them.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Unrolled:
-    """An unrolled frame. ``program``: with the inputs of the frame, then the ``free`` ones, and its outputs.
+    """An unrolled frame. ``program`` has the inputs of the frame, then the ``free`` inputs, and the frame's outputs.
 
     ``free``: inputs that the frame does not name, and elements of registers before its first cycle. ``known``: elements
-    that have their power-up values at the start of every frame; or the values after ``before`` frames, then only for
-    later frames.
+    that have their power-up values at the start of every frame; if the frame has a number ``before``, elements that
+    have their values after so many frames at the start of every later frame.
     """
 
     program: Program
@@ -57,8 +57,8 @@ class Unrolled:
 def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without: Collection[Element] = ()) -> Unrolled:
     """Return one frame of ``machine`` from every state in which a frame can start, or frame ``after`` from power-up.
 
-    ``without``: elements of registers that are arbitrary when a frame starts, even if frames restore them. Raises
-    ``InputError`` if the frame names elements that do not exist, ``ViolationError`` if control breaks a promise.
+    ``without``: elements of registers to treat as arbitrary at the start of a frame, even if every frame restores them.
+    Raises ``InputError`` if the frame names elements that do not exist, ``ViolationError`` if control breaks a promise.
     """
     conflict = conflict_of(machine)
     if conflict is not None:
@@ -90,9 +90,9 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
 
 
 def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element, list[Port | Element]]:
-    """Return, for each element of ``free`` that may not regain its power-up value after a frame, what determines it.
+    """Return the elements of ``free`` that a frame may not restore, each with the inputs that determine its value.
 
-    An example is a counter that data stops: the next frame starts in another state.
+    An example is a counter that data can stop: the next frame then starts in another state.
     """
     step = step_of(machine)
     chain = Chain(machine, step, frame, unrolled.known)
@@ -109,12 +109,12 @@ def _read(program: Program, index: int, given: Sequence[Port | Element]) -> list
     return [given[op.id0] for op in map(program.ops.__getitem__, cone(program, [index])) if op.code == INPUT]
 
 
-#: Inputs that a message names.
+#: The most inputs that a message names.
 _SHOWN = 3
 
 
 def in_words(given: Sequence[Port | Element]) -> str:
-    """Return some inputs of a frame, or elements of registers at its start, for a message."""
+    """Return the text for some inputs of a frame, or elements of registers at its start, for a message."""
     names = [f"{what} at its start" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
     return ", ".join(names) + f" and {len(given) - _SHOWN} more" * (len(given) > _SHOWN)
 
@@ -136,7 +136,7 @@ class Stall:
     """Programs of the registers ``before`` and ``after`` the edge of a stall, on the same inputs.
 
     ``registers``: the outputs of both programs, each with the cycle that the stall replaces. Registers for which both
-    are the same op are left out; if none is left, no register changes.
+    programs have the same op are left out; if there are no others, the stall changes no register.
     """
 
     after: Program
@@ -146,9 +146,9 @@ class Stall:
 
 
 def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *, from_power_up: bool = False) -> Stall:
-    """Return a stall, one cycle with the inputs ``held`` and all others arbitrary, in any state of ``machine``.
+    """Return a stall of ``machine`` in any state: one cycle with the inputs ``held``, and all others arbitrary.
 
-    ``from_power_up``: only before each cycle of the first frame from power-up.
+    ``from_power_up``: consider only the states before each cycle of the first frame from power-up.
     """
     step = step_of(machine)
     known = {e: v for e in step.state if (v := _initial(machine, e)) is not None} if from_power_up else {}
@@ -172,7 +172,7 @@ def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *
 def missed_by_reset(
     machine: Machine, known: Mapping[Element, Fraction], reset: Mapping[Element, Fraction]
 ) -> list[Element]:
-    """Return the elements of ``known`` that one edge with ``reset`` does not restore, from an arbitrary state."""
+    """Return the elements of ``known`` that one edge with ``reset`` in an arbitrary state does not restore."""
     step = step_of(machine)
     chain = Chain(machine, step, Frame(1, (), (), {}), {})
     chain.cycle(0, reset)
@@ -182,7 +182,7 @@ def missed_by_reset(
 
 
 def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> Frame:
-    """Return ``frame`` after an aborted one, in which a reset replaces ``cycle``, up to its last output."""
+    """Return the frame that follows one in which a reset replaces ``cycle``; it lasts up to the last output."""
     first = cycle + 1
     frames = max(port.cycle for port in frame.outputs) // frame.cycles + 1
     inputs, outputs = (

@@ -22,7 +22,7 @@ __all__ = [
     # compile
     "compile_forward_and_backward",
     "Compilation",
-    # what it gives
+    # the result
     "Allocation",
     "Checks",
     "Columns",

@@ -9,12 +9,12 @@ from dais_verif.program import FixedType
 
 __all__ = ["OUTPUT", "ForwardForm", "Pull", "PullForm"]
 
-#: Code of a forward instruction that delivers an output; all others are those of the opcode table.
+#: Code of a forward instruction that delivers an output; all other instructions have the codes of the opcode table.
 OUTPUT = 100
 
 
 class Pull(IntEnum):
-    """Codes of the pullback: each adds one contribution to a gradient."""
+    """Codes of the pullback. Each instruction adds one contribution to a gradient."""
 
     #: The gradient of an output, given by the caller: ``±g * 2**shift``.
     SEED = 0
@@ -28,12 +28,12 @@ class Pull(IntEnum):
     SECOND = 4
     #: Operand of a product: ``g`` times the value of the other operand.
     MUL = 5
-    #: An input, as one ``input`` op read it: ``g * 2**shift``.
+    #: An input that an ``input`` op reads: ``g * 2**shift``.
     GRAD = 6
 
 
 class ForwardForm(NamedTuple):
-    """The computation of ops of one shape: in Python integers if ``wide``, else in int64. ``op`` is the first one."""
+    """The computation of ops of one shape, in Python integers if ``wide``, else int64. ``op``: the first such op."""
 
     op: int
     wide: bool

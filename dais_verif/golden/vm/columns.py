@@ -19,7 +19,8 @@ __all__ = ["at", "form_of", "operands_of", "shapes_of", "widths_of"]
 
 Ints = NDArray[np.int32]
 
-#: Most entries of a column of operands, which has one per op and term of the largest sum: half a gigabyte.
+#: The most entries of the columns of operands, half a gigabyte. Each op has as many entries as the largest sum has
+#: terms.
 _MOST_ENTRIES = 1 << 27
 
 
@@ -29,9 +30,9 @@ def at(column: Ints, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Ints:
 
 
 def operands_of(program: Program) -> Ints:
-    """Return ``Op.operands`` of every op, (n_ops, 3), -1 for none; wider if a sum has more terms.
+    """Return ``Op.operands`` of every op, (n_ops, 3), -1 for none; there are more columns if a sum has more terms.
 
-    Raises ``InputError`` if a sum has so many terms that the VM cannot run the program.
+    Raises ``InputError`` if a sum has too many terms for the VM.
     """
     code, id0, id1, data = program.columns[:4]
     terms = program.terms
@@ -66,13 +67,14 @@ def widths_of(program: Program) -> Ints:
 def shapes_of(program: Program) -> NDArray[np.int64]:
     """Return all parameters of every op's computation except the values that it reads: (n_ops, 15).
 
-    These are opcode, types and data. The last column identifies the terms of a sum, regardless of the ops in them.
+    These parameters are opcode, types and data. The last column identifies the shifts, signs and types in the terms of
+    a sum.
     """
     code, data, inputs = program.columns.code, program.columns.data.copy(), program.columns.code == Code.INPUT
     for spec in OPCODES.values():
         if spec.data is Data.NONE:
             data[code == spec.code] = 0
-        elif spec.data is Data.MUX:  # its low half is an operand
+        elif spec.data is Data.MUX:  # the low half is an operand
             data[code == spec.code] = high_int32(data[code == spec.code])
     data[inputs] = program.inp_shift[program.columns.id0[inputs]]
     own = np.column_stack(program.columns[4:7])
@@ -82,7 +84,7 @@ def shapes_of(program: Program) -> NDArray[np.int64]:
 
 
 def _terms(program: Program) -> NDArray[np.int64]:
-    """Return a number that identifies the terms of every sum, regardless of the ops in them; -1 for other ops."""
+    """Return, for every sum, a number for the shifts, signs and types of its terms; -1 for other ops."""
     numbers = np.full(program.n_ops, -1, dtype=np.int64)
     known: dict[Hashable, int] = {}
     for index in np.flatnonzero(program.columns.code == Code.SUM).tolist():
@@ -95,6 +97,6 @@ def _terms(program: Program) -> NDArray[np.int64]:
 
 
 def form_of(program: Program, index: int) -> ForwardForm:
-    """Return the compiled form of op ``index``, and of all ops of its shape."""
+    """Return the compiled form of op ``index``, which all ops of the same shape share."""
     op = program.ops[index]
     return ForwardForm(index, is_wide(op, [program.ops[i].type for i in op.operands]))

@@ -1,4 +1,4 @@
-"""Instructions as one short line over ``%N``, the values of ops, and ``g%N``, their gradients."""
+"""Instructions as one short line of text, in which ``%N`` is the value of an op and ``g%N`` its gradient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["comment"]
 
 
 def comment(iseq: InstructionSequence, position: int) -> str:
-    """Return the line of instruction ``position``, with the ops that are fused into it."""
+    """Return the line for instruction ``position``, including the ops that are fused into it."""
     return _pull(iseq, position) if iseq.direction == "pullback" else _forward(iseq, position)
 
 

@@ -1,4 +1,4 @@
-"""Compile a program to instructions: forward, and the pullback that runs after it."""
+"""Compile a program to instructions: a forward sequence, and the pullback that runs after it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Ints = NDArray[np.int32]
 def compile_forward_and_backward(
     program: Program, *, need_backward: bool = True, fuse: bool = True, optimize_locality: bool = True
 ) -> Compilation:
-    """Return instructions that compute ``program``, and with ``need_backward`` those of its pullback.
+    """Return the instructions that compute ``program``, and, if ``need_backward``, those of its pullback.
 
     ``fuse``: a ``quant`` op that provably changes neither value nor number of fractional bits gets no instruction; its
     readers read its operand's slot. ``optimize_locality``: run an op close to its readers, which takes fewer slots;
     otherwise use program order. Results do not depend on either option. The C kernel ignores both, since it compiles
-    ops to bits itself: a ``quant`` costs nothing, and its order is always local.
+    ops to bits itself: a ``quant`` costs nothing, and the kernel's order is always local.
     """
     changes = analyse(program).changes
     holder = _holders(program, changes) if fuse else np.arange(program.n_ops, dtype=np.int32)
@@ -69,7 +69,7 @@ def compile_forward_and_backward(
 
 
 def _holders(program: Program, changes: Sequence[PromiseStatus]) -> Ints:
-    """Return the op whose slot holds each op's value; it may have another type with the same ``f``."""
+    """Return, for each op, the op whose slot holds its value; their types may differ, but have the same ``f``."""
     holder = list(range(program.n_ops))
     for op in program.ops:
         if op.code == Code.QUANT and changes[op.index] is PromiseStatus.SAFE:
@@ -88,7 +88,7 @@ def _slots(program: Program, order: Ints, reads: Ints, saved: Ints) -> tuple[Int
 def _forward_columns(
     program: Program, order: Ints, reads: Ints, holder: Ints, slot: Ints, terms: Iterable[Contribution]
 ) -> tuple[Columns, tuple[ForwardForm, ...]]:
-    """Return the ops in ``order``, every output right after its op, constant outputs last."""
+    """Return the columns with the ops in ``order``, each output immediately after its op, and constant outputs last."""
     n_ops, n_out = len(order), program.n_out
     delivered = at(holder, program.out_idx)
     rank = np.zeros(program.n_ops, dtype=np.int32)
@@ -126,7 +126,7 @@ def _forward_columns(
 def _pull_columns(
     program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
 ) -> tuple[Columns, tuple[PullForm, ...], int]:
-    """Return the instructions of the pullback, one per contribution, in order."""
+    """Return the columns of the pullback, with one instruction per contribution, in order."""
     reads, numbers = reads_of(terms), np.arange(len(terms), dtype=np.int32)
     final = np.array([term.target < 0 for term in terms], dtype=bool)
     final[reads[:, 1][reads[:, 1] >= 0]] = False
@@ -153,7 +153,7 @@ def _pull_columns(
 
 
 def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
-    """Return the values that the pullback of every op needs, (n_ops, 2)."""
+    """Return, for every op, the ops whose values its pullback needs, (n_ops, 2)."""
     keeps = np.full((n_ops, 2), -1, dtype=np.int32)
     for term in terms:
         if term.keep >= 0:
@@ -163,7 +163,7 @@ def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
 
 
 def _compiled(shapes: Iterable[Hashable]) -> tuple[list[int], Ints, Ints]:
-    """Return the first position of each shape, and for each instruction the number of its shape, and 1 if repeated."""
+    """Return the first position of each shape; and for each instruction its shape's number, and 1 for a repetition."""
     numbers: dict[Hashable, int] = {}
     form = np.array([numbers.setdefault(shape, len(numbers)) for shape in shapes], dtype=np.int32)
     first = np.unique(form, return_index=True)[1]

@@ -34,7 +34,7 @@ __all__ = [
     "seed_of",
 ]
 
-#: Executors of a forward sequence; ``auto`` is the first that accepts the program.
+#: Executors of a forward sequence; ``auto`` is the first one that accepts the program.
 EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}
 ENGINES = ("auto", *EXECUTORS)
 
@@ -79,9 +79,10 @@ def accept_instructions(
 
     ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a pullback, the gradient of
     the outputs, (rows, n_out) or (n_out,), all ones if not given. ``opt_level``: promises are checked on every run (1),
-    until one run of this sequence was completed (2), or never (3); without violations, all give the same bits.
-    ``on_violation``: ``warn`` gives a ``ViolationWarning`` and continues with the quantised value. ``engine``: of a
-    forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, the fast one if it supports the program.
+    until one run of this sequence is completed (2), or never (3); without violations, all levels give the same bits.
+    ``on_violation``: ``warn`` gives a ``ViolationWarning`` and continues with the quantised value. ``engine``: the
+    executor of a forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, which is the fast one if it
+    supports the program.
 
     Raises ``MachineViolation``, and ``InputError`` for unusable arguments or a pullback without a forward run.
     """
@@ -117,7 +118,7 @@ def batch_of(iseq: InstructionSequence, x: Any) -> Batch:
 
 
 def seed_of(iseq: InstructionSequence, g: Any) -> NDArray[np.float64]:
-    """Return the gradient of outputs that a pullback starts from, (rows, n_out), for rows of the forward run."""
+    """Return the gradient of the outputs, with which a pullback starts, (rows, n_out) for the forward run's rows."""
     rows, n_out = iseq.tape.rows, iseq.program.n_out
     if rows is None:
         raise InputError(
@@ -140,7 +141,7 @@ Result = tuple[tuple[NDArray[Any], ...], int]
 
 def _forward(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engine: str) -> Result:
     batch, tape, saved_slots = batch_of(iseq, x), iseq.tape, iseq.allocation.saved_slots
-    tape.rows = None  # values of an earlier run must not be used for this one
+    tape.rows = None  # a pullback must not use the values of an earlier run
     fault = first_fault(iseq) if checked else None
     if fault is not None:
         tell(of_fault(iseq, batch, fault))

@@ -32,10 +32,10 @@ def logging_vm_execution(
 ) -> Iterator[None]:
     """While the context is active, write the result of every instruction for row ``row`` to ``stream`` (stdout).
 
-    There is one line per op, including fused ones, and per output: name, type, opcode (of ALIR with its number), real
-    value, raw integer in units of the type's ``2**-f``, bits (two's complement), and the computation; ``!`` marks a
-    promise that a checked run found broken. A pullback logs the gradient after every contribution. ``as_json``: write
-    one JSON object per line instead. ``only_cone``: only log ops on which this output depends.
+    Each op, fused or not, and each output has one line: name, type, opcode (of ALIR with its number), real value, raw
+    integer in units of the type's ``2**-f``, bits (two's complement), and the computation; ``!`` marks a promise that a
+    checked run found broken. A pullback logs the gradient after every contribution. ``as_json``: write one JSON object
+    per line instead. ``only_cone``: the number of an output; only log the ops on which it depends.
     """
     if row < 0:
         raise InputError(f"row must not be negative, it is {row}")
@@ -48,7 +48,7 @@ def logging_vm_execution(
 
 
 class _Log:
-    """Receives every instruction, and writes the selected ones."""
+    """Receives the result of every instruction, and writes the selected ones."""
 
     def __init__(self, stream: TextIO, row: int, as_json: bool, only_cone: int | None) -> None:
         self._stream, self._row, self._as_json, self._only_cone = stream, row, as_json, only_cone
@@ -85,9 +85,9 @@ class _Log:
 
 
 def _facts(iseq: InstructionSequence, event: Event, at: int) -> Iterator[Facts]:
-    """Yield the log entries of one instruction, for one row of its chunk."""
+    """Yield the log entries of one instruction, for one row of the chunk."""
     program, columns, position = iseq.program, iseq.columns, event.position
-    of_alir = program.origin.layout == "alir"  # whose -2, 3 and 4 are not those of DAIS
+    of_alir = program.origin.layout == "alir"  # its opcodes -2, 3 and 4 differ from those of DAIS
     node, port = int(columns.node[position]), int(columns.port[position])
     if iseq.direction == "pullback":
         target = int(columns.target[position])

@@ -27,7 +27,7 @@ class FastExecutor:
         self._program = fast.FastProgram(iseq.program, saved=tuple(iseq.allocation.saved.tolist()))
 
     def run(self, batch: Batch, *, check: bool) -> Outcome:
-        """Run as ``ForwardExecutor`` does. For a violation, only the row is known; the op is the first of that row."""
+        """Run as ``ForwardExecutor.run`` does. A violation has only the row; the op is the first that breaks there."""
         jobs = fast.threads(None)
         columns, broken = self._program.run_batch(batch, check=check, jobs=jobs)
         if broken is not None:  # the kernel stopped there
@@ -37,7 +37,7 @@ class FastExecutor:
         return Outcome(columns[: self._n_out], columns[self._n_out :], violation)
 
     def times(self, batch: Batch) -> list[int]:
-        """Return the nanoseconds of every instruction in one unchecked run; an op's include keeping its value.
+        """Return the nanoseconds of every instruction in one unchecked run; those of an op include storing its value.
 
         The kernel computes most sums within the op that reads them, and renames bits at no cost: such instructions take
         no time of their own.

@@ -1,8 +1,8 @@
 """Instruction sequences of the virtual machine, stored as columns so that half a million ops cost milliseconds.
 
-Every op has one instruction (unless it is fused into its operand's), and so does every output. An instruction reads
-and writes *slots*: buffers of one number per row, which hold one value after another. The value that an instruction
-should read is stored with the slot, so that it can be checked.
+Every output has one instruction, and so has every op, unless it is fused into the instruction of its operand. An
+instruction reads and writes *slots*: buffers of one number per row, which hold one value after another. An instruction
+names the values that it must read besides their slots, so that this can be checked.
 """
 
 from __future__ import annotations
@@ -33,30 +33,32 @@ Ints = NDArray[np.int32]
 class Columns(NamedTuple):
     """The instructions as int32 columns of shape (n,), or (n, 3) and (n, 2) for operands; -1 stands for none.
 
-    A sum of more than three terms has as many operands, and with it the whole sequence.
+    If a sum has more than three terms, the columns for operands are wider for the whole sequence.
 
-    Values are numbered: in a forward sequence by the op that makes them, in a pullback by the contribution that
-    was added last.
+    Values have numbers: in a forward sequence that of the op that computes the value, in a pullback that of the
+    contribution that was added last.
     """
 
     #: An opcode or ``OUTPUT``; in a pullback a ``Pull`` code.
     code: Ints
     #: The op for which the instruction was made.
     node: Ints
-    #: The op whose value or gradient it computes.
+    #: The op whose value or gradient the instruction computes.
     target: Ints
-    #: The input that it reads or whose gradient it computes, or the output that it delivers or starts from.
+    #: The input that the instruction reads or whose gradient it computes, or the output that it delivers or starts
+    #: from.
     port: Ints
-    #: The value that it computes, and the slot that receives it.
+    #: The value that the instruction computes, and the slot that receives this value.
     value: Ints
     out: Ints
-    #: The values that it reads, and their slots; in a pullback the gradient, then the value to which it adds.
+    #: The values that the instruction reads, and their slots; in a pullback, the gradient, then the value to which it
+    #: adds.
     reads: Ints
     args: Ints
     #: The ops whose values the pullback of ``node`` needs, and the slots in which they are kept.
     keeps: Ints
     saves: Ints
-    #: Index of its compiled form, and whether an earlier instruction had it compiled.
+    #: Index of the compiled form, and 1 if an earlier instruction has the same one.
     form: Ints
     cached: Ints
 
@@ -68,9 +70,9 @@ class Instruction:
     position: int
     #: Mnemonic of the opcode table, or ``output``; in a pullback the name of a ``Pull`` code in lower case.
     op: str
-    #: Index of the op for which it was made; None for an output that is constant 0.
+    #: Index of the op for which the instruction was made; None for an output that is constant 0.
     node: int | None
-    #: Slot that it writes; None for an output.
+    #: Slot that the instruction writes; None for an output.
     out: int | None
     args: tuple[int, ...]
     #: Slots with values of the forward run that are kept for the pullback of its op.
@@ -109,8 +111,9 @@ class Runtime:
 class InstructionSequence:
     """A compiled sequence; ``iseq[p]`` is instruction ``p``. Made by ``compile_forward_and_backward``.
 
-    ``holder`` (n_ops,): the op whose slot holds the value of each op: itself, unless it is fused. ``changes``: the
-    result of range analysis for every op. A copy made with ``dataclasses.replace`` starts without runs.
+    ``holder`` (n_ops,): for each op, the op whose slot holds its value, which is the op itself unless it is fused.
+    ``changes``: the result of range analysis for every op. A copy made with ``dataclasses.replace`` starts without
+    runs.
     """
 
     program: Program
@@ -179,7 +182,7 @@ class InstructionSequence:
 
 
 def given(row: Ints) -> tuple[int, ...]:
-    """Return the entries of a row of operands that are not -1."""
+    """Return the entries of a row of operands, without those that are -1."""
     return tuple(v for v in row.tolist() if v >= 0)
 
 
@@ -188,7 +191,8 @@ class Compilation:
     """A program compiled for the VM.
 
     ``leaves``: indices of the ``input`` ops at which gradients end, in program order. ``seed``: the default gradient
-    from which the pullback starts, float64 (n_out,), all ones. ``backward``: None if it was not requested.
+    from which the pullback starts, float64 (n_out,), all ones. ``backward``: the pullback; None if it was not
+    requested.
     """
 
     program: Program

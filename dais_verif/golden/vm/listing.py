@@ -16,9 +16,9 @@ __all__ = ["disassemble", "instruction_lines", "neighbours"]
 def disassemble(compilation: Compilation) -> str:
     """Return both sequences, one instruction per line, followed by counts and a newline.
 
-    A line has position, instruction, slots (``s`` holds a value of the forward run, ``g`` a gradient; the written one
-    comes first, ``keep`` marks those that the pullback needs), ``+`` if its compiled form existed already, and the
-    computation.
+    A line has the position, the instruction, its slots (``s`` holds a value of the forward run, ``g`` a gradient; the
+    written slot comes first, ``keep`` marks slots that the pullback needs), ``+`` if the compiled form existed already,
+    and the computation.
 
     Counts: *instructions*; *tensors* are slots, each with one number per row; *scalars* are numbers within
     instructions: constants and shifts that are not 0.
@@ -33,7 +33,7 @@ def disassemble(compilation: Compilation) -> str:
 
 
 def instruction_lines(iseq: InstructionSequence, positions: Iterable[int], *, guilty: int = -1) -> Iterator[str]:
-    """Yield one line per instruction; the one at ``guilty`` is marked with ``*``."""
+    """Yield one line per instruction; the line at position ``guilty`` is marked with ``*``."""
     rows = [(iseq[position], _slots(iseq, iseq[position])) for position in positions]
     op_width = max((len(row.op) for row, _ in rows), default=0)
     slot_width = max((len(slots) for _, slots in rows), default=0)
@@ -43,7 +43,7 @@ def instruction_lines(iseq: InstructionSequence, positions: Iterable[int], *, gu
 
 
 def neighbours(iseq: InstructionSequence, position: int) -> str:
-    """Return instruction ``position``, marked with ``*``, between the three before and the three after it."""
+    """Return the line of instruction ``position``, marked with ``*``, with the three lines before and after it."""
     around = range(max(position - 3, 0), min(position + 4, len(iseq)))
     return "\n".join(instruction_lines(iseq, around, guilty=position))
 

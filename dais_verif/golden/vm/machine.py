@@ -1,4 +1,4 @@
-"""Executors of forward sequences: their protocol, and the one that needs only numpy."""
+"""Executors of forward sequences: their protocol, and the executor that needs only numpy."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ CHUNK = 2048
 
 
 class Outcome(NamedTuple):
-    """A forward run: raw outputs, raw values of ``allocation.saved`` in that order, and the first violation.
+    """A forward run: raw outputs, raw values of the ops in ``allocation.saved`` in this order, and the first violation.
 
-    The violation is (row, op index) or None: the lowest row, and the lowest op in it; the op is None if it is unknown.
+    The violation is None, or (row, op index) of the lowest row with a violation and its lowest op; the op is None if it
+    is not known.
     """
 
     outputs: list[IntArray]
@@ -31,10 +32,10 @@ class Outcome(NamedTuple):
 
 
 class ForwardExecutor(Protocol):
-    """Runs one forward sequence, any number of times. Made from the sequence."""
+    """Runs the forward sequence from which it is made, any number of times."""
 
     def run(self, batch: Batch, *, check: bool) -> Outcome:
-        """Run all rows of ``batch``; promises that range analysis did not prove are checked only if ``check``."""
+        """Run all rows of ``batch``; if ``check``, check the promises that range analysis did not prove."""
         ...
 
 
@@ -53,7 +54,7 @@ class Memory(NamedTuple):
     outputs: list[IntArray | None]
 
 
-#: Called with the first row of the chunk and the event.
+#: Called with the number of the chunk's first row, and the event.
 Observer = Callable[[int, Event], None]
 
 
@@ -111,7 +112,7 @@ class NumpyExecutor:
 
 
 class _Operands:
-    """The values of an op's operands by op index, read from the slots that the instruction names."""
+    """The values of an op's operands, by op index, as read from the slots that the instruction names."""
 
     def __init__(self, slots: Sequence[IntArray | None]) -> None:
         self._slots = slots

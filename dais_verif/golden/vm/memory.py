@@ -16,8 +16,8 @@ __all__ = ["Allocation", "Tape", "freeze"]
 class Allocation:
     """The owner of each slot. All columns are int32.
 
-    ``bits`` (n_slots,): width of the buffer of every forward slot, enough for all values that it holds in turn; above
-    62 bits it holds Python integers. ``saved``, ``saved_slots``: the ops whose values are kept for the pullback,
+    ``bits`` (n_slots,): the width of every forward slot, sufficient for all values that it holds in turn; a slot above
+    62 bits holds Python integers. ``saved``, ``saved_slots``: the ops whose values are kept for the pullback,
     ascending, and their slots. ``n_gradients``: number of float64 slots of the pullback.
     """
 

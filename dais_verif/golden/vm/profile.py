@@ -1,4 +1,4 @@
-"""The time of a sequence: by instruction, and summed over instructions of the same kind."""
+"""The run time of a sequence: by instruction, and summed over instructions of the same kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Kind(NamedTuple):
 class Profile:
     """Mean time of ``calls`` calls over ``rows`` rows.
 
-    ``ns``: integer nanoseconds per instruction and call, (n,), in order; all sums are sums of these.
+    ``ns``: integer nanoseconds per instruction and call, (n,), in the order of instructions; all totals are sums of
+    these integers.
     """
 
     iseq: InstructionSequence
@@ -53,11 +54,11 @@ class Profile:
 
     @property
     def above_average(self) -> NDArray[np.bool_]:
-        """The instructions that take more than the mean of all."""
+        """The positions of instructions that take more time than the mean of all instructions."""
         return self.ns * len(self.ns) > self.total
 
     def kinds(self, top_k: int) -> list[Kind]:
-        """Return the ``top_k`` kinds that take most time, then all others combined, if there are any."""
+        """Return the ``top_k`` kinds that take the most time, then all other kinds combined, if there are any."""
         count: Counter[str] = Counter()
         spent: Counter[str] = Counter()
         for position, ns in enumerate(self.ns.tolist()):
@@ -82,10 +83,11 @@ def benchmark_accept_instructions(
 ) -> Profile:
     """Time ``n_sample`` unchecked calls of ``iseq``; the first is not counted if ``ignore_first_call``.
 
-    Writes to ``stream`` (stdout) one line per instruction, in order, with the mean time per call, marked with ``*`` if
-    it is above the average; then the ``top_k`` kinds of instructions with their share. ``x``: as for
-    ``accept_instructions``; the default for input vectors is zeros. ``engine``: as for ``accept_instructions``; numpy
-    computes pullbacks, from values of the last forward run. Raises ``InputError`` for invalid arguments.
+    Writes to ``stream`` (stdout) one line per instruction, in order, with its mean time per call, and a ``*`` if this
+    is above the average; then the ``top_k`` kinds of instructions with their share. ``x``: as for
+    ``accept_instructions``; the default for input vectors is zeros. ``engine``: as for ``accept_instructions``;
+    pullbacks are always computed by numpy, from values of the last forward run. Raises ``InputError`` for invalid
+    arguments.
     """
     _whole("n_sample", n_sample)
     _whole("top_k", top_k)
@@ -104,7 +106,7 @@ Call = Callable[[], list[int]]
 
 
 def _call(iseq: InstructionSequence, x: Any, engine: str) -> tuple[Call, int, str]:
-    """Return a function that runs ``iseq`` and gives nanoseconds per instruction; the number of rows; the engine."""
+    """Return a function that runs ``iseq`` and returns nanoseconds per instruction; the number of rows; the engine."""
     if iseq.direction == "pullback":
         seed = seed_of(iseq, x)
         gradient = np.zeros((len(seed), iseq.program.n_in))

@@ -3,8 +3,8 @@
 Quantisation counts as the identity (straight-through). An op that only quantises its operand, or adds a value that no
 input changes, shares the gradient of that operand. All contributions to a gradient are added one by one, in the order
 of reverse mode: outputs from last to first, then ops from last to first, each with its first operand before its second
-(for a product, after it), independent of the forward schedule. Ops without a derivative (constants, lookups, bitwise
-ops) and the condition of a mux propagate nothing.
+(for a product, the second before the first), independent of the forward schedule. Ops without a derivative (constants,
+lookups, bitwise ops) and the condition of a mux propagate nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Contribution", "contributions", "reads_of"]
 
 
 class PullbackTerm(NamedTuple):
-    """The contribution of an op to the gradient of ``operand``; ``keep``: the op whose value it needs, or -1."""
+    """The contribution of an op to the gradient of ``operand``. ``keep``: the op whose value it requires, or -1."""
 
     operand: int
     form: PullForm
@@ -33,7 +33,7 @@ class PullbackTerm(NamedTuple):
 class Contribution(NamedTuple):
     """One instruction of the pullback: op ``node`` adds to the gradient of op ``target``, or of an input (-1).
 
-    ``port``: the output of a seed, the input at which a gradient ends, else -1.
+    ``port``: for a seed, the output; if a gradient ends here, the input; else -1.
     """
 
     node: int
@@ -58,7 +58,7 @@ def contributions(program: Program) -> list[Contribution]:
             reached[owner[index]] = 1
             found.append(Contribution(index, owner[index], j, PullForm(Pull.SEED, shift, negated), -1))
     for op in reversed(program.ops):
-        if not reached[op.index]:  # also if it shares another op's gradient
+        if not reached[op.index]:  # true also for an op that shares another op's gradient
             continue
         if op.code == INPUT:
             form = PullForm(Pull.GRAD, int(program.inp_shift[op.id0]))
@@ -72,7 +72,7 @@ def contributions(program: Program) -> list[Contribution]:
 
 
 def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
-    """Return which contributions each one reads, (n, 3), by number: the last one to its op, and the one to add to."""
+    """Return the contributions that each one reads, (n, 3): the last one to its op, and the last one to its target."""
     of_op: dict[int, int] = {}
     of_input: dict[int, int] = {}
     reads = np.full((len(terms), 3), -1, dtype=np.int32)
@@ -85,7 +85,7 @@ def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
     return reads
 
 
-#: Codes of ops that share the gradient of their operand; a sum does if all its other terms are constant.
+#: Codes of ops that share the gradient of their operand. A sum shares that of one term if all others are constant.
 _SHARED = (Code.QUANT, Code.ADD_CONST)
 
 
@@ -154,7 +154,7 @@ def _nothing(program: Program, op: Op) -> Iterator[PullbackTerm]:
 
 #: The contributions of every opcode to the gradients of its operands.
 RULES: dict[int, Callable[[Program, Op], Iterator[PullbackTerm]]] = {
-    Code.INPUT: _nothing,  # it adds to an input's
+    Code.INPUT: _nothing,  # it adds to the gradient of an input
     Code.ADD: _sum,
     Code.SUB: _sum,
     Code.RELU: _relu,

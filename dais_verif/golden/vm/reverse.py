@@ -1,4 +1,4 @@
-"""Runs a pullback: float64 gradients over all rows of the forward run before it."""
+"""Run a pullback: compute float64 gradients over all rows of the preceding forward run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pullback_steps(iseq: InstructionSequence, seed: Floats, gradient: Floats) ->
 
 
 def _pulled(pull: PullForm, g: Floats, saved: IntArray | None) -> Floats:
-    """Return the effect of one instruction on ``g``. Its steps are those of reverse mode, in the same order."""
+    """Return the contribution that an instruction makes of ``g``, with the steps of reverse mode in the same order."""
     kind = pull.kind
     if saved is not None and kind is not None:
         if pull.code is Pull.MUL:

@@ -20,8 +20,8 @@ def order_of(program: Program, *, locality: bool) -> Ints:
     """Return all ops in an order in which they can run, (n_ops,).
 
     With ``locality``, values are used soon after they are computed: the order is depth first from the outputs in their
-    order, with operands in their order and an op after its operands; then ops that no output needs, by index and by the
-    same rule. Otherwise it is the program's order.
+    order, with operands in their order and an op after its operands; then ops that no output needs, by index and with
+    the same rule. Without ``locality``, it is the program's order.
     """
     if not locality:
         return np.arange(program.n_ops, dtype=np.int32)
@@ -43,11 +43,11 @@ def order_of(program: Program, *, locality: bool) -> Ints:
 
 
 def assign_slots(order: Ints, reads: Ints, keep: NDArray[np.bool_], kind: NDArray[np.bool_]) -> tuple[Ints, int]:
-    """Return the slot of every value in ``order``, -1 for the others, and the number of slots.
+    """Return the slot of every value in ``order``, -1 for all other values, and the number of slots.
 
     ``reads`` (n, 3), or wider: the values that each value reads. A slot is free again after the last value that reads
-    it, or immediately if none does, unless ``keep`` is set; a value may use the slot of its own operand. The slot that
-    became free last is used first. Values of different ``kind`` never share a slot.
+    its content, or immediately if no value reads it, unless ``keep`` is set for this content; a value may use the slot
+    of its own operand. The slot that became free last is used first. Values of different ``kind`` never share a slot.
     """
     n = len(reads)
     last = np.full(n, -1, dtype=np.int64)

@@ -1,8 +1,8 @@
 """Verify before a run that the columns of a sequence compute its program.
 
-*operand order*: every op and output has its instruction, which reads the values of its operands, in their order,
-from slots that hold them at that moment. *buffer width*: every slot is wide enough for what is written to it, and
-every op is computed in integers that hold its intermediates.
+*operand order*: every op and output has its instruction, which reads the values of its operands, in their order, from
+slots that hold these values at that position. *buffer width*: every slot is wide enough for the values that are written
+to it, and every op is computed with integers that hold its intermediates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ORDER, WIDTH = "operand order", "buffer width"
 
 
 class Fault(NamedTuple):
-    """The instruction at ``position`` breaks ``promise``; ``words``: how."""
+    """The instruction at ``position`` breaks ``promise``. ``words``: the description of the fault."""
 
     position: int
     promise: str
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 def first_fault(iseq: InstructionSequence) -> Fault | None:
     """Return the fault at the lowest position, or None.
 
-    Columns without a fault that cannot have been written since are not checked again.
+    If no fault was found before, and no column can have changed since then, nothing is checked again.
     """
     allocation = iseq.allocation
     columns = (*iseq.columns, iseq.holder, allocation.bits, allocation.saved, allocation.saved_slots)
@@ -53,7 +53,7 @@ def first_fault(iseq: InstructionSequence) -> Fault | None:
 
 
 def _faults(promise: str, wrong: NDArray[np.bool_], words: Callable[[int], str]) -> Iterator[Fault]:
-    """Yield the first row that is ``wrong``, if any is."""
+    """Yield a fault for the first position that is ``wrong``, if there is one."""
     if wrong.any():
         position = int(np.argmax(wrong))
         yield Fault(position, promise, words(position))
@@ -142,7 +142,7 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
 
 
 def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
-    """Check that the instructions add the contributions in order."""
+    """Check that the instructions add all contributions in their order."""
     c, terms, forms = iseq.columns, contributions(iseq.program), iseq.forms
     if len(terms) != len(iseq):
         yield Fault(min(len(terms), len(iseq)) - 1, ORDER, f"the pullback must have {len(terms)} instructions")
@@ -159,7 +159,7 @@ def _goal(term: Contribution) -> str:
 
 
 def _held(iseq: InstructionSequence, slot: Ints, before: NDArray[np.integer]) -> Ints:
-    """Return the value that every ``slot`` holds just before the instruction at position ``before``; -1 if none."""
+    """Return the values that the slots ``slot`` hold just before the positions ``before``; -1 for an empty slot."""
     c, stride = iseq.columns, len(iseq) + 1
     writes = np.flatnonzero(c.out >= 0)
     keys = c.out[writes].astype(np.int64) * stride + writes

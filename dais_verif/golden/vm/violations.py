@@ -18,8 +18,8 @@ class MachineViolation(ViolationError):
     """A promise was broken in a run of the VM. The message shows the instruction with its neighbours.
 
     ``promise``: ``value`` (an op that must not change its value did), ``table index``, ``operand order`` or
-    ``buffer width``. ``words``: what happened. ``op`` and ``position``: the op and its instruction. ``row``: the row
-    in which it happened, None if it holds for all.
+    ``buffer width``. ``words``: what happened. ``op`` and ``position``: the op and its instruction. ``row``: the row in
+    which it happened; None if the fault holds for all rows.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class MachineViolation(ViolationError):
 
 
 class ViolationWarning(UserWarning):
-    """A promise was broken in a run that continues with the quantised value."""
+    """Issued if a promise was broken in a run that continues with the quantised value."""
 
 
 def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> MachineViolation:
