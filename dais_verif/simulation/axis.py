@@ -42,7 +42,7 @@ class AxisOutcome:
 
 @dataclass(frozen=True)
 class AxisFinding:
-    """The verdict, its reason, and the outcome of each simulator; an error for one that failed."""
+    """The verdict, its reason, and for each simulator its outcome, or the error with which it failed."""
 
     verdict: Verdict
     message: str
@@ -64,11 +64,12 @@ def simulate_axis(
     waves: bool = False,
     timeout: float | None = None,
 ) -> AxisFinding:
-    """Send ``batch`` through ``design``, which has the ports of ``rtl/dais_axis.v``, per scenario and simulator.
+    """Send ``batch`` through ``design``, with the ports of ``rtl/dais_axis.v``, once per scenario and simulator.
 
-    ``latency``: of the core in clocks, as in the wrapper's parameter; the wrapper adds its own. ``user_bits``: width of
-    TUSER. ``check``: check promises of ``program`` beforehand. ``folder`` receives builds and logs. Failing tools and
-    designs are findings; raises ``ViolationError`` for a broken promise and ``InputError`` for unusable options.
+    ``latency``: the latency of the core in clocks, as the wrapper's parameter states it, without that of the wrapper.
+    ``user_bits``: width of TUSER. ``check``: check promises of ``program`` beforehand. ``folder`` receives builds and
+    logs. Failing tools and designs are findings; raises ``ViolationError`` for a broken promise and ``InputError`` for
+    unusable options.
     """
     if latency < 0 or user_bits < 0:
         raise InputError(f"latency {latency} and user_bits {user_bits} must both be at least 0")

@@ -1,7 +1,7 @@
 """Differences of single output rows from the expected ones, so that simulators can be compared bit by bit.
 
 A digest shows whether two runs gave the same outputs. If one run has X, which the other simulator cannot show, digests
-do not compare the bits that both know; this module does.
+cannot compare the bits that are known in both runs; this module does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def departure(expected: str, found: str) -> str:
 def first_known_difference(one: Mapping[str, str], other: Mapping[str, str], rows: int) -> int | None:
     """Return the first row in which both runs know a bit and it differs; None if there is no such row.
 
-    ``rows``: the number of rows from the beginning that both have run; rows that are not given are as expected.
+    ``rows``: the number of rows from the beginning that both have run. Rows that ``one`` or ``other`` lacks were as
+    expected in that run.
     """
     for row in sorted(row for row in map(int, one.keys() | other.keys()) if row < rows):
         (wrong, unknown), (wrong_there, unknown_there) = (_masks(run.get(str(row), "0 0")) for run in (one, other))

@@ -1,8 +1,8 @@
 """Feed vectors to the simulations: stimulus, golden model and packing, chunk by chunk.
 
-Chunks are made while earlier ones are simulated, at most a few ahead of the slowest simulation. Each is written once
-and hard-linked into the folder of every simulation, which removes its link when done: the disk holds only chunks in
-flight, unless all are to be kept.
+Chunks are made while earlier ones are simulated, at most a few ahead of the slowest simulation. Each chunk is written
+once and hard-linked into the folder of every simulation, which removes its link when done: the disk holds only chunks
+in flight, unless all are to be kept.
 
 A simulation that need not run all chunks has a separate feed, so that it does not delay the others, and can be stopped
 early.
@@ -100,7 +100,7 @@ class Feed:
         growing: bool = False,
         cut: int | None = None,
     ) -> None:
-        """Plan chunks. ``growing``: those of the first part are small at first; ``cut``: one of them begins here."""
+        """Plan chunks. ``growing``: those of the first part are small at first; ``cut``: a row at which one begins."""
         self._golden, self._dut, self._check = golden, dut, check
         self._types = golden.program.output_types
         self._parts = [part for part in parts if part.rows]
@@ -114,7 +114,7 @@ class Feed:
             begins[0] = sorted({*first, *([cut] if cut and cut < self._first_rows else [])})
         #: Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``.
         self.starts = [*itertools.chain(*begins), self._offsets[-1]]
-        #: The rows in ``wanted``, as sent.
+        #: For each row in ``wanted``, the bits that were sent.
         self.noted: dict[int, Noted] = {}
 
     @property

@@ -28,11 +28,11 @@ _RESULTS = "results.xml"
 
 #: cocotb's message for a simulation that a statement of the RTL has ended.
 _ENDED = "the simulation ended prematurely"
-#: Verilator states the position; the file is a copy with the name of the user's file.
+#: Verilator's message of a failed assertion, with its position; the file is a copy with the name of the user's file.
 _FAILED = re.compile(
     r"^\[\d+\] %(Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
 )
-#: Icarus states it too, continues, and states the time in time steps.
+#: Icarus's message of a failed assertion, after which it continues; the next line has the time, in time steps.
 _SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
 _WHEN = re.compile(r"^ +Time: (\d+) Scope: \S+$")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
@@ -52,9 +52,9 @@ def run(
     """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
 
     A ``PYTHONPATH`` in ``env`` is searched before our own; other variables in ``env`` override ours. ``writable``:
-    folders in addition to ``run_dir`` in which it may write in a sandbox. ``waves`` leaves ``waves.fst`` (Icarus) or
-    ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``ToolError`` unless the simulator
-    ended without an error, in time, and ran a test.
+    folders in addition to ``run_dir`` in which the simulation may write in a sandbox. ``waves`` leaves ``waves.fst``
+    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``ToolError`` unless the
+    simulator ended without an error, in time, and ran a test.
     """
     if waves and not simulation.waves:
         raise ValueError("waves=True must be given to build() also, not to run() only")

@@ -1,4 +1,4 @@
-"""Names of the signals of ops in a design: ``op_N`` in ours, ``vN`` in da4ml's Verilog and VHDL."""
+"""Names of the signals of ops in a design: ``op_N`` in our RTL, ``vN`` in da4ml's Verilog and VHDL."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ DA4ML: Naming = "v{}".format
 def chosen(ops: Sequence[Op], own: Naming, seen: Mapping[str, str]) -> Naming:
     """Return the naming scheme that finds ``ops`` in ``seen``: ``own``, or da4ml's if ``own`` finds none.
 
-    Any design may have a signal v3. So da4ml's names count only if most of these signals have as many bits as their
-    ops; not all, because a wrong width is a fault to be found.
+    Any design may have a signal v3. Therefore da4ml's names count only if most of these signals have as many bits as
+    their ops; all is not required, because a wrong width is a fault to be found.
     """
     if any(own(op.index) in seen for op in ops):
         return own

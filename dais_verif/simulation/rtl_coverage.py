@@ -21,7 +21,7 @@ _HEADER = "# SystemC::Coverage-3\n"
 
 
 class _Point(NamedTuple):
-    """``fields``: its key without the instance: all instances of a module count as one."""
+    """A point. ``fields``: its key without the instance, so that all instances of a module count as one."""
 
     fields: tuple[tuple[str, str], ...]
 

@@ -156,7 +156,7 @@ class Scoreboard:
         )
 
     def _departures_of(self, chunk: Chunk, found: Words, rows: list[int], unknown: dict[int, str]) -> dict[str, str]:
-        """Return the differences of those first rows of the run in ``chunk`` that are not as expected."""
+        """Return the differences of the wrong rows in ``chunk``, as far as they are among the first rows of the run."""
         bits = self._job.output_bits
         return {
             str(chunk.start + row): departure(
@@ -177,7 +177,7 @@ class Scoreboard:
         return digest_of(chunk.start, found, unknown)
 
     def _write_progress(self, more: int = 0) -> None:
-        # Not written atomically: it is read many times per second, and a torn number only shows wrong once.
+        # Not written atomically: the number is read many times per second, so a torn one is shown wrong only once.
         Path(self._job.progress).write_text(f"{self._rows + more}\n")
 
 
@@ -196,7 +196,7 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
-    """Return the digest of packed output rows of a run from row ``start``, a multiple of ``DIGESTED``, on.
+    """Return the digest of packed output rows of a run; the first has number ``start``, a multiple of ``DIGESTED``.
 
     ``unknown``: the bits of rows with X or Z, by number from ``start`` on. Digests of parts of a run are combined by
     exclusive or.
@@ -212,7 +212,7 @@ def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
 
 
 def first_row_of(sequence: int) -> int:
-    """Return the row number of the first row of a machine's ``sequence`` in a run, for digests."""
+    """Return the number that the first row of a machine's ``sequence`` has in digests of a run."""
     return sequence << 40
 
 

@@ -21,7 +21,7 @@ from dais_verif.simulation.testbench.packing import Words, pack_outputs, row_wor
 
 __all__ = ["MOST_BEATS", "next_state", "selfcheck_signatures", "stimulus_words"]
 
-#: More would take long in software; in hardware, 2^20 beats take a few milliseconds.
+#: More beats would take long in software; in hardware, 2^20 beats take a few milliseconds.
 MOST_BEATS = 1 << 20
 
 _CHUNK = 4096
@@ -88,7 +88,7 @@ def _folded(lanes: Lanes) -> int:
 
 
 def _values(words: Words, element: Element) -> NDArray[np.int64] | NDArray[np.object_]:
-    """Return the bits of one element as unsigned integers: they pack to the same bits as its values."""
+    """Return the bits of one element as unsigned integers, which pack to the same bits as the values of the element."""
     word, shift = divmod(element.offset, 64)
     if element.width == 0:
         return np.zeros(len(words), dtype=np.int64)

@@ -28,7 +28,7 @@ _JOB, _ANSWER = "job.json", "answer.json"
 
 @dataclass(frozen=True)
 class SimulatorOutcome:
-    """A bench's answer and the times; seconds are wall time."""
+    """A bench's answer, and the duration of build and run in seconds of wall time."""
 
     answer: Answer
     version: str
@@ -80,8 +80,8 @@ def begin(
 class PendingRun:
     """A simulator that builds a design and starts it before its task is known.
 
-    Without a build, loading Python, cocotb and numpy takes most of the time: so this happens while the job is still
-    being planned, and the bench waits for the job.
+    If nothing must be built, loading Python, cocotb and numpy takes most of the time. Therefore this happens while the
+    job is still being planned, and the bench waits for the job.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class PendingRun:
         _clear(folder)
 
     def run(self) -> bool:
-        """Build, and run the bench on the job with share 0, which may come later; for a separate thread.
+        """Build, and run the bench on the job with share 0, which may arrive later; to be called in a separate thread.
 
-        Return True if it was built; ``simulate`` raises the error otherwise.
+        Return True if the simulation was built; otherwise ``simulate`` raises the error.
         """
         try:
             with process.ended_by(self._unwanted):

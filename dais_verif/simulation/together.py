@@ -1,7 +1,8 @@
 """Run all simulators in parallel, fed in chunks, while the oracle checks some of the vectors.
 
-Icarus is a hundred times slower than Verilator. Together with Verilator, Icarus gets the first vectors, until Verilator
-has run all: its benefit, X and Z and a second opinion, shows in the first thousand if at all, without a longer wait.
+Icarus is a hundred times slower than Verilator. Together with Verilator, Icarus gets the first vectors, and stops when
+Verilator has run all of them. This costs no extra time, and the benefit of Icarus, X and Z and a second opinion, shows
+in the first thousand vectors if at all.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["EarlyVerdict", "few_rows", "on_common_chunks", "plan_of", "self_check", "simulate_all"]
 
-#: The ops times rows of the self-check of the golden model: a tenth of a second, while simulators run.
+#: The maximum number of ops times rows in the self-check of the golden model, which takes a tenth of a second, while
+#: simulators run.
 _SELF_CHECK_BUDGET = 10_000
 _MOST_CHECKED = 16
 
-#: Beyond this many ops, the numpy engine is checked only if it computed the expected bits: compiling the program for it
-#: takes seconds.
+#: Beyond this many ops, the numpy engine is checked only if it computed the expected bits, since it takes seconds to
+#: compile the program for it.
 _LARGE = 2_000
 
 _LOOK_SECONDS = 0.1
@@ -82,7 +84,8 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)
         judged = pool.submit(self_check, task, feed, rows)
-        # Each of these makes its vectors again, at its own pace: cheap compared with simulating them.
+        # Each of these simulations generates its vectors again, at its own pace, which is cheap compared with the
+        # simulation.
         again = [
             pool.submit(feed.run, [outlet], task.folder / name / "vectors", watch, wanted=(), keep=False)
             for name, outlet in unhurried.items()
@@ -181,12 +184,12 @@ def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
 def _progress(job: Job) -> int:
     try:
         return int(Path(job.progress).read_text())
-    except (OSError, ValueError):  # not started, or being written
+    except (OSError, ValueError):  # the simulation has not started, or the file is being written
         return 0
 
 
 def few_rows(program: Program, total: int) -> list[int]:
-    """Return the rows on which to compare the golden engines with the oracle: the last, the first, some between."""
+    """Return the rows on which to compare golden engines with the oracle: the last, the first, and some in between."""
     count = max(1, min(_MOST_CHECKED, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
     last = total - 1
     spread = [last, 1, 2, *np.linspace(0, last, count).astype(int).tolist()]

@@ -1,4 +1,4 @@
-"""Verify a design by simulation: golden outputs, all simulators, one verdict.
+"""Verify a design by simulation: compare the outputs of all simulators with the golden model, and give one verdict.
 
 stimulus -> golden model -> chunks ──────┐
 program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blame)
@@ -161,7 +161,7 @@ def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
 def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
     """Name the assertions of the RTL that failed in a simulator that continued.
 
-    They do not prove a wrong design: the simulator may have evaluated them before all values settled.
+    Failed assertions do not prove a wrong design: the simulator may have evaluated them before all values settled.
     """
     said = [
         (name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, SimulatorOutcome)
@@ -177,7 +177,7 @@ def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], 
     """Return the evidence for each output from the simulators that finished.
 
     Returns nothing if simulators found different latencies or the design breaks its protocol, nor if one failed and
-    another found differences, since these were not confirmed.
+    another found differences, since the differences were not confirmed.
     """
     answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, SimulatorOutcome)]
     failed = any(answer.port_error or answer.protocol_error for answer in answers)
@@ -207,7 +207,7 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
     is X in an output: Verilator cannot show X.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
-    # Do not report a build that was ended because of another's failure.
+    # Do not report a build that was ended because another one failed.
     own = {name: error for name, error in failed.items() if not isinstance(error, UnfinishedBuild)} or failed
     if own:
         return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())

@@ -1,8 +1,8 @@
 """Find the origin of a mismatch: the first op, in SSA order, whose value in the RTL is not the golden model's.
 
 The failing vector is replayed with the op signals readable. Every operand of the first diverging op is correct, so the
-fault is in that op; if all ops agree, it is in the assembly of the output. The replay leaves waves, and files with
-which viewers show them.
+fault is in that op; if all ops agree, it is in the assembly of the output. The replay leaves waves, and files that tell
+viewers what to show.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def value_of_bits(bits: str, kind: FixedType) -> Value:
 
 
 class Judged(NamedTuple):
-    """The oracle's result for a row: the value of every op, unchecked, and the broken promises."""
+    """The oracle's results for a row: the value of every op, computed without checks, and the broken promises."""
 
     values: list[Fraction]
     violations: list[oracle.Violation]
@@ -109,8 +109,8 @@ def blame_expectation(
 ) -> Blame | None:
     """Return the first output of a ``judged`` row whose bits in ``expected`` are not the oracle's, or None.
 
-    ``expected``: by row, the output row that the RTL must give, from any engine. ``check``: the engine also found no
-    broken promise.
+    ``expected``: by row, the output row that the RTL must give, from any engine. ``check``: the engine checked
+    promises, and found none broken.
     """
     for row, (values, violations) in judged.items():
         if check and violations:
@@ -140,7 +140,7 @@ def holds(bits: str, raw: int, kind: FixedType) -> bool:
 
 
 class Replay(NamedTuple):
-    """The result of a replay: the values, waves of the failing vector, and files with which viewers show them.
+    """The result of a replay: the values, waves of the failing vector, and files that tell viewers what to show.
 
     ``found``: the output row, most significant bit first. If it differs from that of the first run, the replay did not
     repeat the mismatch.
@@ -169,8 +169,8 @@ def replay_mismatch(
     """Replay the mismatch of ``output`` in ``row`` in ``simulator``. Raises ``ToolError``.
 
     ``vector``: the bits of the row, most significant first; ``before``: the bits of the previous row, None: zeros. Both
-    include the bits of ports that carry nothing (``idle.filled_row``). ``latency``: of a clocked design, in which each
-    of the two is held until its output is there.
+    include the bits of ports that carry nothing (``idle.filled_row``). ``latency``: that of a clocked design, in which
+    each of the two rows is held until its output appears.
     """
     dut, own = design.dut or packed(program), design.path_of or path_of(program)
     ops = _cone_of(program, output)
@@ -217,7 +217,7 @@ def _blame(
     output: int,
     seen: Seen,
 ) -> Blame:
-    """Find the wrong op among ``ops``, the cone of ``output`` in SSA order; ``values``: of all ops."""
+    """Find the wrong op among ``ops``, the cone of ``output`` in SSA order; ``values``: the values of all ops."""
     if _output_is_right(program, dut, values, output, seen):
         if dut.interface.clocking is not None:
             return Blame(
@@ -243,7 +243,7 @@ def _blame(
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
         if holds(bits, raw, op.type):
             continue
-        # Bits above the width of the type are shown only if they differ.
+        # Bits above the width of the type are shown only if they alone are wrong.
         own = bits[-op.type.width :]
         shown = bits if holds(own, raw, op.type) else own
         missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)

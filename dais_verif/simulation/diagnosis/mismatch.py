@@ -34,7 +34,7 @@ def first_difference(
         if isinstance(outcome, SimulatorOutcome):
             unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
             difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
-            if verdict is Verdict.SIMULATORS_DISAGREE:  # also if all wrong rows have X
+            if verdict is Verdict.SIMULATORS_DISAGREE:  # even if every wrong row has X
                 difference = mismatch or unknown
             if difference is not None:
                 return name, difference
@@ -42,7 +42,7 @@ def first_difference(
 
 
 def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mismatch:
-    """Return the first differing output of a row in words and bits; ``batch`` is that row."""
+    """Return the first differing output of a row in words and bits; ``batch`` holds only this row."""
     ports = task.ports
     output = 0
     for j, element in enumerate(ports.outputs):
@@ -79,8 +79,9 @@ def replay_in_simulators(
 
     Returns the mismatch with the result of the replay, and the output row of each replay, by simulator.
 
-    ``before``: the previous vector; ``latency``: of a clocked design. For Verilog, Icarus runs first, since it builds a
-    design with readable signals in a tenth of the time; but only a replay that repeats the mismatch bit for bit counts.
+    ``before``: the previous vector; ``latency``: that of a clocked design. For Verilog, Icarus runs first, since it
+    builds a design with readable signals in a tenth of the time; but only a replay that repeats the mismatch bit for
+    bit counts.
     """
     ports = task.ports
     interface, earlier = task.dut.interface, None

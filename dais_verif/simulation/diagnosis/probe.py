@@ -1,7 +1,7 @@
 """The cocotb testbench of a replay: drive the previous vector, then the failing one, and read named signals.
 
-Two vectors, because a wave without a transition is of no use, and because a design with memory, such as a latch, fails
-only after another vector. The answer omits signals that the design does not have.
+It drives two vectors, because a wave without a transition is of no use, and because a design with memory, such as a
+latch, fails only after another vector. The answer omits signals that the design does not have.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def _holder(dut: Any, pins: PortHandles, question: Question) -> Callable[[
 
 @cocotb.test()
 async def read_signals(dut: Any) -> None:
-    """Write what every signal that exists holds at the end of the failing vector."""
+    """Write the value of every signal that exists at the end of the failing vector."""
     question = Question.load(Path(os.environ[JOB_VARIABLE]))
     pins = PortHandles(dut, question.interface)
     hold = await _holder(dut, pins, question)

@@ -48,7 +48,7 @@ def replay(
     if not waves.is_file():
         return seen, None
     if waves.suffix == ".vcd":
-        # Their VCD ends with the last change: viewers would show the failing vector with zero width.
+        # The VCD of simulators ends with the last change: viewers would show the failing vector with zero width.
         with waves.open("a", encoding="ascii") as file:
             file.write(f"#{seen.end}\n")
     return seen, waves

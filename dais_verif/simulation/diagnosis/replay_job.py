@@ -40,8 +40,9 @@ class Question:
 class Seen:
     """The signals of the top module at the end of the vector, without those that do not exist.
 
-    ``found``: the output row; ``bits``: of each signal; both most significant first. ``ranges``: the declared bounds,
-    left and right; a scalar has none. ``start`` and ``end`` of the vector are in time units of the waves.
+    ``found``: the output row; ``bits``: the bits of each signal; both most significant first. ``ranges``: the declared
+    bounds, left and right; a scalar has none. ``start``, ``end``: the times at which the vector begins and ends, in
+    time units of the waves.
     """
 
     found: str

@@ -80,7 +80,7 @@ def vcd_names(path: Path) -> set[str]:
 
 
 class _View:
-    """The lines of one replay that can be shown; ``known``: names in the waves, None: all of ``seen``."""
+    """The lines of one replay that can be shown; ``known``: the names in the waves; None: all names in ``seen``."""
 
     def __init__(
         self, program: Program, dut: Dut, name_of: Callable[[int], str], top: str, seen: Seen, known: set[str] | None

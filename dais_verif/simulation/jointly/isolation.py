@@ -1,8 +1,9 @@
 """Decide whether a design may share a build with others: only if neither text can affect the other.
 
 All files of a build are one compilation unit: macros, types or parameters outside modules, names of modules and
-``defparam`` apply to all of them, and ``$finish`` ends all. So a text shares a build only if its words show nothing but
-modules of plain logic. This reader refuses anything unknown, which only costs time: such a design is built alone.
+``defparam`` apply to all of them, and ``$finish`` ends all. Therefore a text shares a build only if its words show
+nothing but modules of plain logic. This module refuses anything unknown, which only costs time: such a design is built
+alone.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ _TOKEN = re.compile(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*", re.ASCII)
-#: Characters that some tools take for the end of a line or leave out, and others do not.
+#: Characters that only some tools read as the end of a line, or skip.
 _UNSEEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 
-#: Words of comments that tools obey, and of Verilator's the one form that is read here: of warnings that stop nothing.
+#: Words of comments that tools obey, and the only such comments that are accepted: they switch warnings of Verilator
+#: that never stop it.
 _OBEYED = re.compile(r"synthesis|synopsys|pragma|cadence|ambit|translate_o|verilator", re.IGNORECASE)
 _HARMLESS = re.compile(
     r"(?://|/\*)\s*verilator\s+lint_o(?:ff|n)\s+"
@@ -81,11 +83,11 @@ OTHER_WORDS = frozenset(
     """.split()  # noqa: SIM905 - as above
 )
 
-#: What a statement or an item of a module follows.
+#: Tokens that may directly precede a statement, or an item of a module.
 _BEFORE_ITEMS = frozenset(
     [";", ")", "begin", "end", "else", "endcase", "endfunction", "endgenerate", "endtask", "generate"]
 )
-#: Words after which a dot is a port's, not a path's: by its path, a name may be anybody's.
+#: Tokens after which a dot begins the name of a port, and not a part of a path, which may lead to any other design.
 _BEFORE_PORTS = ("(", ",")
 
 
@@ -123,7 +125,7 @@ def modules_of(text: str) -> frozenset[str] | None:
 
 
 def idle_readers(texts: Sequence[str], top: str) -> bool:
-    """Return True if no module of ``texts`` that reads files is used: none is ``top`` or occurs twice."""
+    """Return True if no module of ``texts`` that reads files is used: none is ``top``, and each is named only once."""
     readers, names = set(), Counter[str]()
     for text in texts:
         before = module = ""
@@ -155,19 +157,19 @@ def _is_module(before: tuple[str, ...]) -> bool:
 
     After any other word, such as the label of a block, the type of a net or a keyword, ``#`` begins a delay.
     """
-    labelled = before[1] == ":" and before[0] in ("begin", "end")  # before[2] is the label
+    labelled = before[1] == ":" and before[0] in ("begin", "end")  # then before[2] is the label
     plain = before[-2] in _BEFORE_ITEMS or before[-2] == "module" or labelled
     return plain and before[-1] not in PLAIN_WORDS and _NAME.fullmatch(before[-1]) is not None
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return ``text`` with new names for its modules, and for everything else with these names."""
+    """Return ``text`` with new names, ``names``, for its modules, and for everything else that has the name of one."""
     tokens = _tokens(text) or []
     return "".join(names.get(token, token) if kind == "name" else token for kind, token in tokens)
 
 
 def _tokens(text: str) -> Sequence[tuple[str, str]] | None:
-    """Return the tokens of ``text`` with their kinds, including space; None if it has anything else."""
+    """Return the tokens of ``text`` with their kinds, including space; None if any text is not a known token."""
     if _UNSEEN.search(text):
         return None
     found = list(_split(text))

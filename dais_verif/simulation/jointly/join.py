@@ -1,4 +1,4 @@
-"""Join designs in one: an instance of each under a top module with the ports of all."""
+"""Join designs into one: a top module with the ports of all designs contains an instance of each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dais_verif.toolchain.private_files import plain_name
 __all__ = ["Joined", "Part", "joined", "part_of"]
 
 _TOP = "dais_verif_joint"
-#: A file before those of each design: whatever the one before it said of these holds no longer.
+#: A file before the files of each design, so that these directives of the preceding design no longer apply.
 _RESET = "`resetall\n`default_nettype wire\n`timescale 1ns/1ps\n"
-#: By others, such as .vlt and .cpp, a simulator takes files for something else, at least if it finds no Verilog.
+#: A simulator may not read files with other suffixes, such as .vlt and .cpp, as Verilog.
 _SUFFIXES = (".v", ".sv")
 
 
@@ -36,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Joined:
-    """``design``: all in one. ``interfaces``: the ports of each as named there; ``instances``: of each top."""
+    """``design``: all parts in one. ``interfaces``, ``instances``: for each part, its ports and its instance in it."""
 
     design: RtlDesign
     interfaces: tuple[DesignInterface, ...]
@@ -47,7 +47,7 @@ def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
     """Return ``design`` as a part, or None if it cannot share a build. Raises ``InputError`` for unreadable files."""
     wires = (*interface.inputs, *interface.outputs)
     plain = interface.clocking is None and not interface.ties and all(wire.name == wire.port for wire in wires)
-    plain = plain and not idle_inputs(interface)  # which a bench of its own drives with both values
+    plain = plain and not idle_inputs(interface)  # a separate bench drives such inputs with both values
     files = tuple(plain_name(source, k) for k, source in enumerate(design.sources))
     if not plain or design.data or not all(file.endswith(_SUFFIXES) for file in files):
         return None
@@ -67,9 +67,10 @@ def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
 
 
 def joined(parts: Sequence[Part], folder: Path) -> Joined:
-    """Write ``parts`` into ``folder`` as one design, each with names of its own.
+    """Write ``parts`` into ``folder`` as one design, in which the modules of each part have unique names.
 
-    Every file stays a file, with its name: simulators end comments and the effect of some directives with a file.
+    Files are not merged or renamed, since simulators end comments and the effect of some directives at the end of a
+    file.
     """
     tag = "_dv"
     while any(tag in text for part in parts for text in part.texts):

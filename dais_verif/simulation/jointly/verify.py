@@ -1,7 +1,7 @@
 """Verify many designs in one build and one run of each simulator; only a pass counts as a result.
 
 Vectors, expected outputs, comparisons and verdicts are those of ``verify``. A design that does not pass is left to
-``verify``, which also diagnoses it; if the build or the run fails, all designs are.
+``verify``, which also diagnoses it; if the build or the run fails, this applies to all designs.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MOST_OPS", "verify_jointly"]
 
-#: The most ops of a design that shares a build: larger designs justify a separate build.
+#: The maximum number of ops of a design that shares a build: larger designs justify a separate build.
 MOST_OPS = 1000
-#: The most vectors of one design: each step evaluates all designs, even those without vectors left.
+#: The maximum number of vectors of one design: each step evaluates all designs, even those without vectors left.
 _MOST_ROWS = 1 << 17
 
 #: Time limit of the build and of the run, plus an allowance per design: a hanging design delays all.
@@ -118,7 +118,7 @@ def _fed(task: Task, feed: Feed, plans: dict[str, tuple[list[Job], Outlet]]) -> 
 def _simulated(
     name: str, ready: Sequence[_Ready], design: Joined, folder: Path, cached: bool
 ) -> list[SimulatorOutcome]:
-    """Return the outcome of each design in simulator ``name``; seconds: its share of all. Raises ``ToolError``."""
+    """Return the outcome of each design in simulator ``name``, with its share of the time. Raises ``ToolError``."""
     options = ready[0].task.options
     most = _SECONDS + _SECONDS_EACH * len(ready)
     folder.mkdir(parents=True, exist_ok=True)

@@ -114,7 +114,7 @@ def _cut(count: int, resets: int) -> list[tuple[int, int]]:
 
 
 def _depth(found: OutputStream, inputs: int) -> int:
-    """Return the clocks within which a machine without stalls gives its next beat, if there is one."""
+    """Return the number of clocks within which a machine without stalls outputs its next beat, if there is one."""
     cycles = [-1, *(beat.cycle for beat in found.beats)]
     longest = max((b - a for a, b in pairwise(cycles)), default=0)
     return max(longest, found.cycles - inputs) + 8

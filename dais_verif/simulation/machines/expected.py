@@ -21,9 +21,9 @@ from dais_verif.stimulus.machines import InputSequence, raw_rows
 
 __all__ = ["contradiction", "expect"]
 
-#: Ops times cycles that the oracle computes in a few seconds.
+#: The number of ops times cycles that the oracle computes in a few seconds.
 _MOST_EXACT = 1_000_000
-#: The most output elements times cycles times sequences computed at once: half a gigabyte.
+#: The maximum number of output elements times cycles times sequences computed at once: half a gigabyte.
 _MOST_AT_ONCE = 1 << 25
 
 
@@ -57,7 +57,7 @@ def _expect(
     group = [sequences[number] for number in numbers]
     try:
         found = _fast(machine, group, check)
-    except (ViolationError, InputError):  # the oracle reports which sequence fails, and why
+    except (ViolationError, InputError):  # the oracle then reports which sequence fails, and why
         if len(numbers) > 1:
             return [rows for number in numbers for rows in _expect(machine, sequences, [number], check)]
         found = None

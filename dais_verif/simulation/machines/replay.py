@@ -58,7 +58,7 @@ def replay_mismatch(
     *,
     timeout: float | None = None,
 ) -> Mismatch:
-    """Return ``mismatch`` with the first wrong register, op or signal, if the design has signals of these names.
+    """Return ``mismatch`` with the first wrong register, op or signal, if the design has signals with known names.
 
     ``sequence`` is repeated to the cycle of ``difference`` in ``simulator``, with readable internal signals. A sequence
     that is too long for the oracle is not repeated. Raises ``ToolError``.
@@ -283,7 +283,7 @@ def _called(*names: str) -> tuple[str, ...]:
 
 
 def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
-    """Return True if alkaid's op signals match the ops of this block: it may have fused and renumbered ops."""
+    """Return True if alkaid's op signals match the ops of this block; alkaid may have fused and renumbered ops."""
     theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
     return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
 

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def interface_of(machine: Machine, clock: str) -> DesignInterface:
-    """Return the ports of ``machine``: a packed row of inputs, or outputs, is the concatenation of these signals."""
+    """Return the ports of ``machine``: a packed row of inputs, or of outputs, is the concatenation of its signals."""
     names = port_names(machine)
     clocking = Clocking(clock) if machine.registers else None
     return DesignInterface(_wires(machine.inputs, names), _wires(machine.outputs, names), clocking)
@@ -57,7 +57,7 @@ def bits_of_value(value: Value, kind: FixedType) -> str:
 
 
 def input_words(machine: Machine, sequence: InputSequence) -> Words:
-    """Return the packed rows of inputs, one per cycle; 0 and 1 in turn if they have no bits."""
+    """Return the packed rows of inputs, one per cycle; if inputs have no bits, rows are 0 and 1 in turn."""
     if not any(kind.width for signal in machine.inputs for kind in signal.types):
         return np.arange(sequence.cycles, dtype="<u8").reshape(-1, 1) & np.uint64(1)
     columns: list[IntArray] = []
@@ -107,7 +107,7 @@ def _row(signals: Sequence[Signal], values: Values) -> str:
 
 
 def element_bits(machine: Machine, row: str) -> Iterator[tuple[Signal, int, str]]:
-    """Yield for each element of the outputs, in order: signal, number in it, and its bits in ``row``."""
+    """Yield for each element of the outputs, in order: its signal, its number in that, and its bits in ``row``."""
     end = len(row)
     for signal in machine.outputs:
         for element, kind in enumerate(signal.types):

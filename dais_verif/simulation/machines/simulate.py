@@ -39,13 +39,14 @@ __all__ = ["simulate_machine"]
 
 _BENCH = "dais_verif.simulation.testbench.machine_bench"
 
-#: The simulator with a bulk path; and how many sequences the others run in addition, each in a separate process.
+#: The simulator with a bulk path; and how many of its sequences the other simulators also run, each in a separate
+#: process.
 _WITH_BULK, _MOST_IN_PORTS = "verilator", 8
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The result of one simulator for sequences, by their numbers; seconds are wall time."""
+    """The result of one simulator: the answers, by number of the sequence; seconds are wall time."""
 
     answers: Mapping[int, MachineAnswer]
     simulation: Simulation
@@ -55,7 +56,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Runner:
-    """Runs simulators. ``jobs``: processes, or threads of one, at a time."""
+    """Runs simulators. ``jobs``: the number of parallel processes, or of threads in one process."""
 
     interface: DesignInterface
     folder: Path
@@ -213,7 +214,7 @@ def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path,
 
 
 def _also(runner: _Runner, outcome: _Outcome | ToolError, files: SequenceFiles) -> _Outcome:
-    """Return ``outcome`` with one more sequence, unless it has that already."""
+    """Return ``outcome`` with the answer for one more sequence, unless that sequence was already run."""
     if isinstance(outcome, ToolError):
         raise outcome
     if files.number in outcome.answers or any(answer.port_error for answer in outcome.answers.values()):
@@ -254,7 +255,7 @@ def _finding(
             return Finding(Verdict.NOT_RUN, why, results)
         text = f"all {bits} known output bits of {cycles} cycles, before and after each edge, equal the golden model"
         return Finding(Verdict.PASS, text, results)
-    # One simulator may show X and another hide it; any other difference must show in both.
+    # One simulator may show X and another hide it; any other difference must appear in both.
     unknown = {name: found for name, found in firsts.items() if found[1].unknown}
     name, (number, difference) = next(iter((unknown or firsts).items()))
     mismatch = describe(machine, sequences, name, number, difference)

@@ -24,9 +24,9 @@ __all__ = ["InputBeat", "OutputBeat", "OutputStream", "beat_bits", "oracle_strea
 #: The values of all elements of the data signals, in order.
 InputBeat = Sequence[Fraction]
 
-#: The most cycles without input until a machine comes to rest: repeats a state.
+#: The maximum number of cycles without input until a machine comes to rest, which means that it repeats a state.
 _LONGEST_DRAIN = 4096
-#: The probabilities of a cycle without input, and the number of beats that are checked with them.
+#: The probabilities of a cycle without input that are tried, and the number of beats in each try.
 _GAPS, _ELASTIC = (0.2, 0.8), 256
 _EXTREME = 0.25
 
@@ -93,10 +93,11 @@ def oracle_stream(
     chance: random.Random | None = None,
     halting: int = 0,
 ) -> OutputStream:
-    """Return all outputs for ``beats`` from power-up; ``gaps``: the share of cycles without input, with random data.
+    """Return all outputs for ``beats`` from power-up; ``gaps``: the share of cycles with random data that is not valid.
 
-    ``halting``: the number of last beats that follow a cycle without input. Raises ``InputError`` for a machine that
-    does not come to rest or returns unknown values, and ``ViolationError`` for the first broken promise if ``check``.
+    ``halting``: before each of this many last beats comes a cycle without input. Raises ``InputError`` for a machine
+    that does not come to rest or returns unknown values, and ``ViolationError`` for the first broken promise if
+    ``check``.
     """
     chance = chance or random.Random(0)
     kinds = [kind for signal in stream.inputs for kind in signal.types]
@@ -127,7 +128,7 @@ def oracle_stream(
 def _rows(
     machine: Machine, stream: MachineStream, order: Sequence[tuple[bool, InputBeat]]
 ) -> dict[str, list[Sequence[Fraction]]]:
-    """Return the rows of all inputs for the cycles in ``order``: whether data is valid, and the beat."""
+    """Return the rows of all inputs for the cycles in ``order``, each given by whether data is valid, and the beat."""
     pins = stream.pins
     rows: dict[str, list[Sequence[Fraction]]] = {signal.name: [] for signal in machine.inputs}
     for valid, beat in order:
@@ -173,12 +174,13 @@ def expected_stream(
     check: bool,
     wanted: OutputStream | None = None,
 ) -> ExpectedStream:
-    """Return all possible outputs for ``beats``, which ``more`` could follow, but do not.
+    """Return all possible outputs for ``beats`` alone; ``more`` are beats that could follow, but do not.
 
-    A machine may hold beats back until more input arrives, or until a cycle without input comes early enough: such as a
-    window at the end of an image that already has data of the next image. The outputs with ``more`` show which beats it
-    holds back; ``more`` has as many beats as the machine may hold back. ``wanted``: the outputs for ``beats``, if
-    known. Raises as ``oracle_stream`` does, and ``InputError`` if cycles without input change anything else.
+    A machine may hold beats back until more input arrives, or until a cycle without input comes early enough. An
+    example is a window at the end of an image that already contains data of the next image. The outputs with ``more``
+    show which beats it holds back; ``more`` has as many beats as the machine may hold back. ``wanted``: the outputs for
+    ``beats``, if known. Raises as ``oracle_stream`` does, and ``InputError`` if cycles without input change anything
+    else.
     """
     found = (oracle_stream(machine, stream, beats, check=check) if wanted is None else wanted).beats
     data, last = [beat.data for beat in found], found[-1].cycle if found else 0
@@ -196,7 +198,7 @@ def require_elastic(
 ) -> None:
     """Raise ``InputError`` if cycles without input change the outputs for the first of ``beats``.
 
-    ``more``: beats that could follow, if that covers all beats.
+    ``more``: beats that could follow all of ``beats``.
     """
     beats, more = beats[:_ELASTIC], [*beats[_ELASTIC:], *more][: len(more)]
     wanted = expected_stream(machine, stream, beats, more, check=False)

@@ -17,7 +17,7 @@ from dais_verif.simulation.testbench.machine_question import MachineSeen
 
 __all__ = ["write_views"]
 
-#: The most lines of one group.
+#: The maximum number of lines in one group.
 _MOST = 300
 _NAME = re.compile(r"\w+")
 
@@ -25,7 +25,7 @@ _NAME = re.compile(r"\w+")
 def write_views(
     machine: Machine, values: Values, top: str, seen: MachineSeen, waves: Path, blame: Blame, folder: Path
 ) -> tuple[Path, ...]:
-    """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``, with the marker in the inspected cycle.
+    """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``, with a marker at the inspected cycle.
 
     ``values``: the required values of signals in that cycle, shown beside their names.
     """

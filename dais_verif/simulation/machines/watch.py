@@ -51,8 +51,8 @@ def watch_outputs(
 ) -> Watching:
     """Return output ``data`` of ``design`` in the cycles in which the one-bit output ``valid`` is not 0.
 
-    ``data``: None if there is none. Raises ``InputError`` for RTL without the ports of ``interface``, ``ToolError`` for
-    a failing simulator, and for a valid bit that is X or Z.
+    ``data``: None if the design has no such output. Raises ``InputError`` for RTL without the ports of ``interface``,
+    and ``ToolError`` for a failing simulator, or a valid bit that is X or Z.
     """
     built = build(simulator, design, folder / simulator / "build", timeout=timeout)
     place = folder / simulator / "watch"

@@ -1,10 +1,10 @@
-"""Remove Verilog attributes with computed values: Icarus 11 refuses them, though simulators ignore attributes.
+"""Remove Verilog attributes with computed values, which Icarus 11 refuses, although they do not affect simulation.
 
 ``(* rom_style = (WIDTH <= 9) ? "distributed" : "block" *)`` tells a synthesis tool how to build a table. The standard
-lets the value be a constant expression of parameters; Icarus takes literals only.
+allows any constant expression of parameters as the value; Icarus accepts only literals.
 
-A simulator must get no other code than the user's. So unusual text stays, and Icarus reports what it cannot read:
-comments and macros in an attribute, macros that begin one, names or strings whose end is ambiguous.
+A simulator must not get any code other than the user's. Therefore unusual text stays, and Icarus reports what it cannot
+read: comments and macros in an attribute, macros that begin one, names or strings whose end is ambiguous.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WHOLE = re.compile(
 #: Text that readers may interpret differently: names with a backslash, and bodies of macros.
 _ODD_NAME = re.compile(rb'"|//|/\*|\(\*|`')
 _ODD_BODY = re.compile(rb'"|/\*|\(\s*\*|\*\s*\)')
-#: In the text of an attribute: letters that are not references to names, and the name of each attribute.
+#: In an attribute: literals, whose letters do not refer to names, and the name of each attribute.
 _NO_NAMES = re.compile(_STRING + rb"|\d*\s*\'[sS]?[bodhBODH]\s*[0-9a-fA-F_xXzZ?]+")
 _OWN_NAME = re.compile(rb"(?:^|,)\s*[A-Za-z_$][\w$]*\s*(?==|,|$)")
 _NAME = re.compile(rb"[A-Za-z_\\`$]")
@@ -67,7 +67,7 @@ def _attributes(text: bytes) -> list[tuple[int, int]]:
                 return []
             case "define" if _ODD_BODY.search(re.sub(_STRING, b"", piece[0])):
                 return []
-            case "attribute" if text[at : at + 200].lstrip()[:1] != b")":  # (*) is not one
+            case "attribute" if text[at : at + 200].lstrip()[:1] != b")":  # (*) is not an attribute
                 whole = None if _is_event(text, begin) else _WHOLE.match(text, begin)
                 if whole is None:
                     return []

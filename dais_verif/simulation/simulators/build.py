@@ -132,7 +132,7 @@ def build(
     hashes = [hashlib.sha256(text).digest() for text in read]
     key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(options), *names, *hashes])
     files = (module.OUTPUT, _LOG)
-    # Files of an earlier run with the same names would block links, or be mistaken for files of this run.
+    # Files of an earlier run that have the same names would block links, or be mistaken for files of this run.
     shutil.rmtree(folder / "design", ignore_errors=True)
 
     def fetched() -> Simulation | None:
@@ -145,7 +145,7 @@ def build(
     if found is not None:
         return found
     with build_cache.turn(key, timeout):
-        found = fetched()  # another run may have built it in the meantime
+        found = fetched()  # another run may have built the design in the meantime
         if found is not None:
             return found
         simulation = compiled()

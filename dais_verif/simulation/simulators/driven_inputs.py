@@ -1,4 +1,4 @@
-"""Refuse RTL that drives its own inputs: a bench overrides such a driver, and hardware does not.
+"""Refuse RTL that drives its own inputs: a bench overrides such a driver, but hardware does not.
 
 In Icarus the compiled design lists the drivers of each net. Verilator refuses such RTL itself, unless the RTL switches
 that error off.
@@ -20,7 +20,7 @@ _ROOT = re.compile(r'S_\w+ \.scope module, "(.*)" "(?:.*)" \d+ \d+;$')
 _INPUT = re.compile(r'    \.port_info \d+ /INPUT \d+ "(.*)"')
 _NET = re.compile(r'v\w+ \.net\S* "(.*)", -?\d+ -?\d+, (\S+); +(\d+) drivers')
 
-#: Later versions of Verilator take several codes, with commas.
+#: Later versions of Verilator accept several codes, separated by commas.
 _UNCHECKED = re.compile(rb"verilator\s+lint_off[\w\s,]*?\bASSIGNIN\b|`\s*verilator_config", re.IGNORECASE)
 
 

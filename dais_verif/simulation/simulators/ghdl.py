@@ -26,13 +26,13 @@ __all__ = [
     "simulation",
 ]
 
-#: No output is worth caching: GHDL with the common mcode backend generates code again in each run, and a build leaves
-#: only a list of design units and their files, made in a tenth of a second.
+#: Nothing is worth caching: GHDL with the common mcode backend generates code again in each run, and a build leaves
+#: only a list of design units and their files, which takes a tenth of a second to make.
 OUTPUT = None
 
 #: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "vhdl"
-WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--vcd=waves.vcd",), False: ()}  # its FST has no scopes
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--vcd=waves.vcd",), False: ()}  # GHDL's FST has no scopes
 WAVES_FILE = "waves.vcd"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, True, False
 SHARE_BUDGET = 100_000
@@ -41,7 +41,8 @@ _STANDARD = "--std=08"
 
 _EXECUTABLE = "simulation"
 
-#: Without it, each sum with an X writes a message to the log whenever it is computed; relevant X reach the outputs.
+#: Without this option, each sum with an X writes a message to the log whenever it is computed. Relevant X are not lost,
+#: since they reach the outputs.
 _QUIET = "--ieee-asserts=disable"
 
 

@@ -36,12 +36,13 @@ OUTPUT = "simulation.vvp"
 
 #: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "verilog"
-WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}  # else a $dumpvars in the RTL writes
+# Without -none, a $dumpvars in the RTL would write a file.
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}
 WAVES_FILE = "waves.fst"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = False, False, False
 SHARE_BUDGET = 4_000_000
 
-#: Words of SystemVerilog that Icarus 11 does not support, or not in every use.
+#: Words of SystemVerilog that Icarus 11 does not support, at least in some uses.
 _UNREAD = re.compile(
     rb"\b(?:interface|modport|property|sequence|clocking|break|continue|return|foreach|inside|union|struct)\b|\{(?:<<|>>)"
 )
@@ -107,7 +108,7 @@ def build(
     with (options.watch or Stopwatch()).stage("icarus compile"):
         try:
             session.check("iverilog", [str(found.iverilog), *arguments, *files])
-        except BaseException as error:  # if killed at its end, the output may be complete, but must not be used
+        except BaseException as error:  # a compiler killed at its end may leave a complete file, which must not be used
             (build_dir / OUTPUT).unlink(missing_ok=True)
             hint = _unread(texts) if isinstance(error, ToolError) else ""
             if hint:

@@ -1,4 +1,4 @@
-"""The simulators, by their names in records and options."""
+"""The table of simulators, by their names in records and options."""
 
 from __future__ import annotations
 

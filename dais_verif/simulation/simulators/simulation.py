@@ -1,4 +1,4 @@
-"""The result of a build, the input of a run, the same for every simulator."""
+"""The result of a build and the input of a run, in the same form for every simulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Simulation:
     build_dir: Path
     #: Whether a run can record waves.
     waves: bool = False
-    #: Whether it comes from the cache.
+    #: Whether the simulation comes from the cache.
     cached: bool = False
     #: Files that the design reads in the folder of a run.
     data: tuple[DataFile, ...] = ()

@@ -18,11 +18,11 @@ __all__ = ["DEFAULT", "BuildOptions", "Simulator"]
 class BuildOptions:
     """Options of a build, the same for every simulator; a simulator ignores options that do not apply to it.
 
-    ``ports``: ports of the top module that the bench drives or reads. ``signals``: names that it can read in any
-    module, in addition to ports; it then runs few vectors. In Icarus and GHDL, it can read all signals. ``waves``: runs
-    can record waves. ``coverage``: runs count lines and toggles, in Verilator. ``timeout``: in seconds, without
-    Verilator's runtime, which is built once per machine. ``inner``: ports of modules below the top that the bench also
-    reads: (module, port).
+    ``ports``: ports of the top module that the bench drives or reads. ``signals``: names of signals that the bench can
+    read in any module, in addition to ports; it then runs few vectors. In Icarus and GHDL, it can read all signals.
+    ``waves``: runs can record waves. ``coverage``: runs count lines and toggles, in Verilator. ``timeout``: the time
+    limit in seconds, not counting Verilator's runtime, which is built once per computer. ``inner``: ports of modules
+    below the top that the bench also reads: (module, port).
     """
 
     ports: tuple[str, ...] = (MODEL_INP, MODEL_OUT)
@@ -59,15 +59,15 @@ class Simulator(Protocol):
 
     @property
     def TRUSTED_WRITES(self) -> bool:
-        """True if its own inertial writes are correct, and faster than cocotb's."""
+        """True if the simulator's own inertial writes are correct, and faster than cocotb's."""
 
     @property
     def FIRST_ERROR_COUNTS(self) -> bool:
-        """True if the first error of a run explains its abort, not the last one."""
+        """True if the first error of a run explains why it broke off; False if the last one does."""
 
     @property
     def FASTEST(self) -> bool:
-        """True if it runs all vectors where others run only some; it has a bulk path."""
+        """True if the simulator has a bulk path, and runs all vectors where other simulators run only some."""
 
     @property
     def SHARE_BUDGET(self) -> int:

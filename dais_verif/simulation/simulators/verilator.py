@@ -61,7 +61,8 @@ _UNIT_SIZE = 400_000
 _TWO_STATE = ("--x-assign", "0", "--x-initial", "0")
 _LIMITS = ("--max-num-width", str(1 << 20))
 
-#: GCC's time grows quadratically with function size: 20,000 ops compile in 7 s with this, in 30 s without; same speed.
+#: GCC's time grows quadratically with function size: 20,000 ops compile in 7 s with this option, in 30 s without it,
+#: and run at the same speed.
 _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 
 
@@ -94,9 +95,9 @@ def build(
 ) -> Simulation:
     """Compile ``sources`` again. ``texts``: their bytes, if known.
 
-    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; with
-    ``signals``, waves contain these, the ports, and other signals declared on the same lines. Each readable signal adds
-    build time: all signals of a big design double or triple it.
+    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if
+    ``signals`` is given, waves contain these signals, the ports, and other signals declared on the same lines. Each
+    readable signal adds build time: all signals of a big design double or triple it.
     """
     found, watch, signals = tools.verilator(), options.watch or Stopwatch(), options.signals
     waves, coverage = options.waves, options.coverage
@@ -194,7 +195,7 @@ def _public(
 
 
 def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
-    """Return rules that limit waves to the lines of ``source`` that first mention, so declare, one of ``names``."""
+    """Return rules that limit waves to the lines of ``source`` that first mention one of ``names``: its declaration."""
     lines, unseen = [f'tracing_off -file "{source}"'], set(names)
     for number, line in enumerate(text.split(b"\n"), 1):
         new = unseen.intersection(_NAMES.findall(line))

@@ -21,7 +21,7 @@ from dais_verif.simulation.testbench.stream import NEVER, Beat
 
 @cocotb.test()
 async def every_beat_equals_golden_model(dut: Any) -> None:
-    """All vectors pass the wrapper once a scenario, each beat is compared, the protocol is kept."""
+    """In each scenario, all vectors pass the wrapper, every beat is as expected, and the protocol is kept."""
     job = AxisJob.load(Path(os.environ[AXIS_JOB_VARIABLE]))
     problem = port_problem(dut, job.widths, "the AXI4-Stream wrapper")
     if problem:
@@ -48,7 +48,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
 
 
 class _Run(StreamRun):
-    """One scenario. ``idle``: the first value of the unused input of a core without input bits; it alternates."""
+    """One scenario. ``idle``: the first value of the unused, alternating input of a core without input bits."""
 
     def __init__(
         self, dut: Any, job: AxisJob, scenario: Scenario, inputs: list[str], expected: list[str], idle: int | None
@@ -87,17 +87,17 @@ class _Run(StreamRun):
         return await self.heard(clocks)
 
     async def stall(self) -> None:
-        """Let a beat wait, and all that can be taken after it; the last beat is for after the reset."""
+        """Stop the sink until the design takes no more beats; the last beat is kept for the time after the reset."""
         self.holding = True
         for _ in range(2 * self.depth):
             await self.clock(stop=self.job.rows - 1)
 
     async def idle(self) -> None:
-        """One clock in which nothing goes in, and the sink is ready."""
+        """Run one clock in which the source sends nothing, and the sink is ready."""
         await self.clock(idle=True)
 
     async def clock(self, *, idle: bool = False, stop: int | None = None) -> None:
-        """One clock: both sides decide, then what stands at the edge counts. ``stop``: beats before that may go in."""
+        """Run one clock: drive both sides, evaluate the signals at the edge. ``stop``: the first beat not to send."""
         dut, job, scenario = self.dut, self.job, self.scenario
         rows = job.rows
         self.accepting = idle or self.accepts(3 * self.scoreboard.compared >= rows)

@@ -15,7 +15,7 @@ __all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "
 AXIS_JOB_VARIABLE = "DAIS_VERIF_AXIS_JOB"
 
 
-#: Inputs of an optional AXI4-Lite block of the design, unused here.
+#: Inputs of an optional AXI4-Lite block of the design, which is not used here.
 QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
 
 
@@ -23,9 +23,9 @@ QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arva
 class Scenario:
     """The behaviour of source and sink. ``packet``: the mean length of a packet, in beats.
 
-    ``resets``: the number of resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink
-    is ready only after TVALID. ``still``: the clocks of one long stop of each side, and of silence at the end. Without
-    pauses, the number of clocks is checked.
+    ``resets``: the number of resets in mid-stream, spread over the run, some of them while a beat waits. ``patient``:
+    the sink is ready only after TVALID. ``still``: the clocks of one long stop of each side, and of silence at the end.
+    Without pauses, the number of clocks is checked.
     """
 
     name: str
@@ -59,7 +59,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class AxisJob:
-    """All vectors, for every scenario. ``inputs``, ``expected``: files of packed rows, 64-bit words."""
+    """All vectors, which are sent in each scenario. ``inputs``, ``expected``: files of packed rows, 64-bit words."""
 
     inputs: str
     expected: str

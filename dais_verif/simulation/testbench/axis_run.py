@@ -1,7 +1,7 @@
 """Shared code of AXI4-Stream benches: resets, acceptance of beats by the sink, and long stops.
 
 Requirements of the protocol are checked: TVALID does not wait for TREADY, holds until TREADY, and is 0 in reset. What
-the protocol leaves open is not: TREADY in reset, and TREADY that depends on TVALID combinationally.
+the protocol leaves open is not checked: TREADY in reset, and TREADY that depends on TVALID combinationally.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALF = Timer(1, unit="ns")
 
 
 class StreamRun:
-    """One scenario. ``depth``: clocks until everything in the design comes out, without pauses."""
+    """The run of one scenario. ``depth``: the clocks in which everything in the design comes out, without pauses."""
 
     def __init__(self, dut: Any, scenario: Scenario, seed: int, depth: int) -> None:
         self.dut, self.scenario, self.depth = dut, scenario, depth
@@ -37,11 +37,11 @@ class StreamRun:
 
     @property
     def patience(self) -> int:
-        """Clocks without a transfer after which the stream counts as stuck."""
+        """The number of clocks without a transfer after which the stream counts as stuck."""
         return 40 * self.depth + 400
 
     def accepts(self, due: bool) -> bool:
-        """Return True if the sink is ready in the next clock. ``due``: its long stop is due."""
+        """Return True if the sink is ready in the next clock. ``due``: the sink's long stop is due."""
         scenario, waits = self.scenario, self.sink.stalled is not None
         going = scenario.sink.going(self.accepting, self.chance)
         stands = self.sink_stop.stands(due, counts=waits)
@@ -49,13 +49,14 @@ class StreamRun:
 
     @property
     def stalled_reset(self) -> bool:
-        """Return True if the next reset in mid-stream must come while a beat waits: every second one."""
+        """True if the next reset in mid-stream must come while a beat waits, as every second one does."""
         return self.resets % 2 == 0
 
     async def reset_in_stream(self) -> None:
         """Reset the design, after which the stream goes on.
 
-        One while a beat waits lasts a clock, in which it waits. After the second of those both sides go on at once.
+        A reset while a beat waits lasts one clock, in which the sink is not ready. After the second such reset, both
+        sides continue at once.
         """
         stalled, self.holding = self.stalled_reset, False
         self.dropped += self.scoreboard.forget()
@@ -63,9 +64,9 @@ class StreamRun:
         self.resets += 1
 
     async def reset(self, clocks: int, *, ready: bool = True, silent: bool = True) -> None:
-        """Reset for some clocks, after which nothing may come out: if ``silent``, not even much later.
+        """Reset the design for some clocks; if ``silent``, check for some time that nothing comes out afterwards.
 
-        ``ready``: m_axis_tready is 1 in some of them.
+        ``ready``: m_axis_tready is 1 in some of these clocks, at random.
         """
         dut = self.dut
         dut.aresetn.value = 0
@@ -86,16 +87,16 @@ class StreamRun:
             await self.silence(self.depth)
 
     async def silence(self, clocks: int) -> None:
-        """Time for any beat that should not be there to come out."""
+        """Run this many clocks without input, in which any beat that should not exist comes out."""
         for _ in range(clocks):
             await self.idle()
 
     async def idle(self) -> None:
-        """One clock in which nothing goes in, and the sink is ready."""
+        """Run one clock in which the source sends nothing, and the sink is ready."""
         raise NotImplementedError
 
     def stuck(self) -> None:
-        """Report a stuck stream if the sink is not ready, so waits for TVALID."""
+        """Report a stuck stream if the sink is not ready, because it waits for TVALID."""
         if not self.accepting and self.scoreboard.waiting and self.sink.stalled is None:
             self.scoreboard.problem(
                 f"clock {self.clocks}: m_axis_tvalid stays 0 while m_axis_tready is 0: TVALID must not wait for TREADY"
@@ -104,7 +105,7 @@ class StreamRun:
     async def heard(self, clocks: int, spare: int = 0) -> Heard:
         """Return the results, after a last check that nothing more comes out, even much later.
 
-        ``spare``: so many beats may come yet, or stay where they are.
+        ``spare``: the number of beats that may still come out, or stay in the design.
         """
         board = self.scoreboard
         if board.waiting > spare:

@@ -3,7 +3,7 @@
 Runs in the simulator's process. Vectors come in chunks, while later ones are still being made. Each vector takes one
 wide write or read per port, as strings. If the simulator has a bulk path, all vectors go through it, and the first ones
 also through the ports; both must agree on these. A clocked design gets bubbles, stalls and resets in the first vectors,
-as far as it has pins for them, and then a sample at every edge.
+as far as it has pins for them, and later a sample at every edge.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def problem_of(answer: Answer, rows: int) -> str | None:
 
 
 async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
-    """All chunks of the job, compared."""
+    """Run and compare all chunks of the job."""
     numbers = iter(job.numbers)
     first = next(numbers, None)
     if first is None:
         return
     with ExitStack() as opened:
-        # Before simulated time passes.
+        # This must happen before simulated time passes.
         evaluators = [
             opened.enter_context(evaluator(driven(job.interface))) for _ in range(job.threads and job.threads + 1)
         ]
@@ -96,7 +96,7 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
 
 
 def _given(job: Job, chunk: Chunk) -> list[Words]:
-    """Return the inputs of a design for ``chunk``: its rows, twice if some ports carry no data."""
+    """Return the inputs of a design for ``chunk``: its rows, or if some ports carry no data, its rows in two phases."""
     return [filled(chunk.inputs, job.interface, chunk.start, phase) for phase in phases(job.interface)]
 
 
@@ -108,7 +108,7 @@ class _Ports:
 
     @classmethod
     async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
-        """Return the design's, ready to run: reset, and with a latency that is known."""
+        """Return the path of the design, ready to run: the design is reset, and its latency is known."""
         interface = driven(job.interface)
         pins = PortHandles(dut, interface)
         if job.interface.clocking is None:
@@ -125,7 +125,7 @@ class _Ports:
         return cls(driver, job, scoreboard)
 
     async def compare(self, chunk: Chunk, *, lively: bool = False) -> None:
-        """Run all of ``chunk`` and compare it. ``lively``: the first rows of all."""
+        """Run and compare all of ``chunk``. ``lively``: with bubbles, stalls and resets in its first block of rows."""
         answers = []
         for phase, given in enumerate(_given(self._job, chunk)):
             answers.append((given, *await self.run(given, lively=lively and phase == 0)))
@@ -133,7 +133,7 @@ class _Ports:
         self._scoreboard.compare(replace(chunk, inputs=given), found, unknown)
 
     async def run(self, inputs: Words, *, lively: bool = False) -> tuple[Words, dict[int, str]]:
-        """Return the outputs for packed ``inputs``, and those rows that hold X or Z. ``lively``: the first ones."""
+        """Return the outputs for packed ``inputs``, and the rows that hold X or Z. ``lively``: as in ``compare``."""
         begin = time.monotonic()
         found: list[str] = []
         bits = driven(self._job.interface).input_bits
@@ -154,7 +154,7 @@ class _Ports:
 async def _in_bulk(
     job: Job, first: Chunk, evaluators: Sequence[Evaluator], ports: _Ports, scoreboard: Scoreboard
 ) -> None:
-    """Run the first vectors through the ports, and all in threads, each with an instance of the design."""
+    """Run the first vectors through the ports, and all vectors in threads, each with an instance of the design."""
     numbers = iter(job.numbers[1:])
     own, *others = evaluators
 

@@ -21,9 +21,9 @@ __all__ = ["AmbiguousLatency", "Clocked", "ProtocolError", "find_latency"]
 
 #: In a lively stretch: the share of stalled cycles, and of cycles without a sample.
 _STALLS, _BUBBLES = 0.125, 0.25
-#: Edges for which a reset is held: at the start, and in mid-stream.
+#: The number of edges for which a reset is held: at the start, and in mid-stream.
 _FIRST_RESET, _RESET = 8, 2
-#: Latencies to try, and rows that must agree on one.
+#: The number of latencies to try, and the number of rows that must agree on one.
 _MOST_LATENCY, _CALIBRATION = 128, 64
 
 
@@ -55,7 +55,7 @@ class Clocked:
         self.latency = clocking.latency
 
     async def begin(self, row: str) -> None:
-        """Reset the design, if it can be reset; ``row`` is driven meanwhile."""
+        """Reset the design, if it has a reset; meanwhile, ``row`` is driven."""
         if self._reset is not None:
             await self._hold_reset(row, _FIRST_RESET)
         for _ in range(self.latency or 0):  # registers without a reset still hold undriven values
@@ -64,7 +64,7 @@ class Clocked:
         self._line = deque([None] * (self.latency or 0), maxlen=self.latency)
 
     async def run(self, rows: Sequence[str], *, lively: bool = False) -> list[str]:
-        """Return the output for each of ``rows``. ``lively``: with all that the pins permit, else one a cycle.
+        """Return the output for each of ``rows``. ``lively``: add stalls, bubbles and resets, as far as pins exist.
 
         Raises ``ProtocolError``.
         """
@@ -95,7 +95,7 @@ class Clocked:
         return found
 
     async def trace(self, rows: Sequence[str], more: int) -> list[str]:
-        """Return the output at each edge while ``rows`` are given, then the last of them for ``more`` edges."""
+        """Return the output at each edge while ``rows`` are driven, and then the last of them for ``more`` edges."""
         seen = []
         for edge in range(len(rows) + more):
             await self._drive(rows[min(edge, len(rows) - 1)], valid=edge < len(rows))
@@ -104,13 +104,13 @@ class Clocked:
         return seen
 
     async def hold(self, row: str, edges: int) -> None:
-        """Give ``row`` for this many edges."""
+        """Drive ``row`` for this many edges."""
         for _ in range(edges):
             await self._drive(row)
             await self._rise()
 
     def _look(self, due: int | None, found: list[str]) -> None:
-        """Check the outputs just before an edge; sample ``due`` must be there, None: no sample."""
+        """Check the outputs just before an edge: they must be those of sample ``due``; None: no sample is due."""
         pin = self._valid_out
         if pin is not None and str(pin.value) != str(int(due is not None)):
             later = counted(self.latency or 0, "edge")

@@ -1,4 +1,4 @@
-"""The Python entry point in a simulator: load cocotb without pytest, which our benches do not use."""
+"""The Python entry point in a simulator: it loads cocotb without pytest, which our benches do not use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["begin"]
 
 
 def begin() -> None:
-    """Load cocotb as usual but without pytest, which takes 10 % to 17 % of the CPU time of a run of a few vectors.
+    """Load cocotb without pytest, whose loading takes 10 % to 17 % of the CPU time of a run of a few vectors.
 
-    cocotb imports three exceptions from pytest, and the assertion rewriter, which it does not use without assertions to
-    rewrite. A bench that imports pytest gets the real one.
+    cocotb imports three exceptions from pytest, and the assertion rewriter, which it does not use if there are no
+    assertions to rewrite. A bench that imports pytest gets the real one.
     """
     stand_in = ModuleType("pytest")
     for name in ("raises", "skip", "xfail"):

@@ -1,7 +1,7 @@
 """Input ports that carry nothing: a design must ignore them, so a bench drives them with 0 and with 1.
 
-Each gets one more bit after the bits of a row. Its value is pseudo-random by row number, and ``phase`` 1 is the
-complement of phase 0: a design that runs in both phases gets both values with every row.
+Each such port gets one more bit after the bits of a row. Its value is pseudo-random by row number, and ``phase`` 1 is
+the complement of phase 0: a design that runs in both phases gets both values with every row.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def worst(
 ) -> tuple[Words, Words, dict[int, str]]:
     """Return for each row the first answer that differs from ``expected``, or any answer if none does.
 
-    ``answers``: per phase the driven rows, the found rows, and the bits of rows with X or Z.
+    ``answers``: for each phase, the driven rows, the found rows, and the bits of rows with X or Z.
     """
     given, found, unknown = answers[0]
     for more_given, more_found, more_unknown in answers[1:]:

@@ -3,8 +3,7 @@
 The bench and the caller share only these types, so the bench needs neither the program nor the golden model.
 
 A chunk is a file: the packed input rows, then the packed output rows that the golden model expects. It gets its name
-when it is complete, and the bench removes it after the comparison, so that files show each side the progress of the
-other.
+when it is complete, and the bench removes it after the comparison. Thus each side sees the progress of the other.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ __all__ = [
 #: Environment variable that names the job file.
 JOB_VARIABLE = "DAIS_VERIF_JOB"
 
-#: Environment variable with the id of the process that writes the job file, if that may come later.
+#: Environment variable with the id of the process that writes the job file, if the bench may start before that.
 MAKER_VARIABLE = "DAIS_VERIF_MAKER"
 
-#: The vectors that Icarus compares at least, if there are as many, when Verilator compares all.
+#: The minimum number of vectors that Icarus compares, if there are as many, when Verilator compares all.
 LEAST_IN_ICARUS = 1000
 
 _END = "end"
@@ -55,7 +54,7 @@ def chunk_name(number: int) -> str:
 
 
 def end_of(chunks: Path) -> int | None:
-    """Return the total number of chunks of the folder ``chunks``, or None before its maker has written the end."""
+    """Return the total number of chunks in the folder ``chunks``, or None if its maker has not written the end yet."""
     try:
         return int((chunks / _END).read_text())
     except FileNotFoundError:
@@ -82,7 +81,7 @@ def require_maker(maker: int | None) -> None:
 def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:
     """Return True as soon as ``path`` exists, or False once ``given_up`` returns True.
 
-    Raises ``EOFError`` if process ``maker``, which makes it, has ended.
+    Raises ``EOFError`` if process ``maker``, which makes the file, has ended.
     """
     pause = _FIRST_PAUSE
     require_maker(maker)
@@ -106,7 +105,7 @@ class Job:
     chunks: str
     starts: list[int]
     answer: str
-    #: Receives the number of rows done so far, as text.
+    #: The file that receives the number of rows done so far, as text.
     progress: str
     #: The ports of the design.
     interface: DesignInterface
@@ -116,7 +115,7 @@ class Job:
     threads: int = 0
     #: The digest covers chunks below this number, which every simulator runs.
     digested: int | None = None
-    #: The process that makes the chunks; when it ends, the simulation ends. None: no check.
+    #: The id of the process that makes the chunks; when it ends, the simulation ends. None: no check.
     maker: int | None = None
     #: The seed of the bubbles, stalls and resets for a clocked design.
     seed: int = 0
@@ -184,14 +183,14 @@ class Difference:
 class Answer:
     """The result of one simulation.
 
-    ``digest`` covers every output bit of the digested chunks, independent of their order; ``digests``: of single
-    chunks, by number as text. ``bulk_rows``: how many of ``rows`` ran outside cocotb. ``seconds``: busy time by stage.
-    ``port_error``: why the ports do not match, so that nothing ran; ``protocol_error``: how the design breaks the
-    protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found. ``wrong``: in
-    hexadecimal, the bits of a packed output row that differ from the expected ones, or are X or Z, in at least one row.
-    ``departures``: the differences in the first rows of the run, by number as text. ``begins``: the time step of the
-    first vector, when the inputs have no X. ``complaint``: the message of an assertion of the RTL that failed later
-    without ending the simulation.
+    ``digest`` covers every output bit of the digested chunks, and does not depend on their order; ``digests``: the
+    digests of single chunks, by number as text. ``bulk_rows``: how many of ``rows`` ran outside cocotb. ``seconds``:
+    busy time by stage. ``port_error``: why the ports do not match, so that nothing ran; ``protocol_error``: how the
+    design breaks the protocol of its clock, enable or valid pins. ``latency``: that of a clocked design, as given or
+    found. ``wrong``: in hexadecimal, the bits of a packed output row that differ from the expected ones, or are X or Z,
+    in at least one row. ``departures``: the differences in the first rows of the run, by number as text. ``begins``:
+    the time step of the first vector, when the inputs have no X. ``complaint``: the message of an assertion of the RTL
+    that failed later without ending the simulation.
     """
 
     port_error: str | None = None

@@ -1,7 +1,8 @@
 """The cocotb testbench of many designs in one: drive, read and compare all in parallel, each as if it were alone.
 
-Runs in the simulator's process. Step k drives row k of every design; each design gets the same rows as alone. Vectors
-take the paths of ``bench``: the first ones through the ports, and all of them through the bulk path, if there is one.
+Runs in the simulator's process. Step k drives row k of every design; each design gets the same rows as when it runs
+alone. Vectors take the paths of ``bench``: the first ones through the ports, and all of them through the bulk path, if
+there is one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dais_verif.simulation.testbench.joint_job import JointJob, Member
 from dais_verif.simulation.testbench.packing import WORD, Words, port_strings, row_words
 from dais_verif.simulation.testbench.pins import PortHandles, problem_with
 
-#: Rows of all designs that are in memory at once.
+#: The number of rows of all designs that are in memory at once.
 _BLOCK = 4096
 
 
@@ -35,7 +36,7 @@ async def outputs_equal_golden_models(dut: Any) -> None:
     designs = [_Design(dut, member) for member in asked.members]
     able = [design for design in designs if design.problem is None]
     with ExitStack() as opened:
-        # Before simulated time passes.
+        # This must happen before simulated time passes.
         wide = opened.enter_context(evaluator(*_joint(able))) if asked.bulk and able else None
         await _through_ports(able, SMOKE if asked.bulk else None)
         if wide is not None:
@@ -63,7 +64,7 @@ class _Design:
             self._pins = PortHandles(dut, member.interface)
 
     def rows(self, most: int | None) -> list[str]:
-        """Return the rows for the ports: at most ``most``; None: all."""
+        """Return the rows to run through the ports: at most the first ``most``; None: all."""
         inputs = [chunk.inputs if most is None else chunk.inputs[:most] for chunk in self.chunks]
         return [row for part in (inputs if most is None else inputs[:1]) for row in self._strings(part)]
 
@@ -79,7 +80,7 @@ class _Design:
         self._seen.append(self._pins.read())
 
     def compare(self, found: Words | None) -> None:
-        """Compare all chunks as read at the ports; if ``found`` in bulk, only the first rows also at the ports."""
+        """Compare all chunks: as read at the ports, or as ``found`` in bulk, which the ports must confirm."""
         if found is None:
             words, unknown = words_of_text(self._seen, self.job.interface.output_bits)
             self._compare_chunks(words, unknown, bulk=False)
@@ -113,7 +114,7 @@ def _chunk(job: Job, number: int) -> Chunk:
 
 
 async def _through_ports(designs: Sequence[_Design], most: int | None) -> None:
-    """Row after row of all designs at once; one that has no more rows keeps its last one."""
+    """Run the rows of all designs in parallel through the ports; a design without further rows keeps its last one."""
     wait = Timer(1, unit="ns")
     rows = [design.rows(most) for design in designs]
     for number in range(max(map(len, rows), default=0)):
@@ -129,7 +130,7 @@ async def _through_ports(designs: Sequence[_Design], most: int | None) -> None:
 
 
 def _joint(designs: Sequence[_Design]) -> tuple[DesignInterface, int]:
-    """Return the ports of all designs, each aligned to a word, and the words of an output row."""
+    """Return the ports of all designs, each design aligned to a word, and the number of words of an output row."""
     inputs, _ = _placed([design.interface.inputs for design in designs])
     outputs, words = _placed([design.interface.outputs for design in designs])
     return DesignInterface(inputs, outputs), words

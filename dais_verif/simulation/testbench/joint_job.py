@@ -18,7 +18,7 @@ __all__ = ["JointJob", "Member"]
 class Member:
     """One of the designs: its ``job`` as if it were alone, and its place.
 
-    ``instance``: of its top; ``interface``: its ports as named in the joint top.
+    ``instance``: the name of its instance; ``interface``: its ports as named in the joint top.
     """
 
     job: Job

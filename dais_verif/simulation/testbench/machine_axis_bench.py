@@ -1,7 +1,7 @@
 """The cocotb testbench of a machine wrapped in AXI4-Stream: compare all output beats, in order.
 
 It uses the stream ports only. The expected beats are known beforehand, since pauses must not change them; the machine
-determines their number. The bench drives the clock as that of programs does: set the inputs, wait, read, then the
+determines their number. The bench drives the clock as the bench of programs does: set the inputs, wait, read, then the
 rising edge.
 """
 
@@ -25,7 +25,7 @@ _HELD = 4
 
 @cocotb.test()
 async def every_beat_equals_golden_model(dut: Any) -> None:
-    """All beats pass the wrapper once a scenario, each one that comes out is compared, the protocol is kept."""
+    """In each scenario, all beats pass the wrapper, every output beat is as expected, and the protocol is kept."""
     job = MachineAxisJob.load(Path(os.environ[MACHINE_AXIS_JOB_VARIABLE]))
     problem = port_problem(dut, job.widths, "a machine behind AXI4-Stream")
     if problem:
@@ -40,7 +40,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
 
 
 class _Run(StreamRun):
-    """One scenario."""
+    """The run of one scenario."""
 
     def __init__(self, dut: Any, job: MachineAxisJob, scenario: Scenario) -> None:
         super().__init__(dut, scenario, job.seed, job.depth)
@@ -62,9 +62,10 @@ class _Run(StreamRun):
         return await self.heard(clocks, stretches[-1].spare)
 
     async def send(self, stretch: Stretch) -> None:
-        """Send the beats of ``stretch``; after the last one, wait until all has come out that must.
+        """Send the beats of ``stretch``; after the last one, wait until every output beat that must come has come.
 
-        If the following reset comes while a beat waits, the last beats may find no room.
+        If the following reset must come while an output beat waits, the design may have no room for the last input
+        beats, which are then not sent.
         """
         self.taken = stretch.start
         for number, data in enumerate(stretch.expected):
@@ -89,11 +90,11 @@ class _Run(StreamRun):
             self.taken = stretch.stop
 
     async def idle(self) -> None:
-        """One clock in which nothing goes in, and the sink is ready."""
+        """Run one clock in which the source sends nothing, and the sink is ready."""
         await self.clock(0)
 
     async def clock(self, stop: int) -> None:
-        """One clock: both sides decide, then what stands at the edge counts. ``stop``: beats before that may go in."""
+        """Run one clock: drive both sides, evaluate the signals at the edge. ``stop``: the first beat not to send."""
         dut, scenario = self.dut, self.scenario
         self.accepting = not stop or self.accepts(3 * self.scoreboard.compared >= self.beats)
         if not self.offering and self.taken < stop:

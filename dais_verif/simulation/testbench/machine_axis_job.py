@@ -34,10 +34,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class MachineAxisJob:
-    """All beats, for every scenario. ``inputs``: bits of the data, most significant first.
+    """All beats, each of which is sent in every scenario. ``inputs``: bits of the data, most significant first.
 
-    ``stretches``: by the number of resets in mid-stream, as text. ``depth``: clocks without an output and without
-    pauses after which no more output comes.
+    ``stretches``: the stretches to send, by the number of resets in mid-stream, as text. ``depth``: the number of
+    clocks without an output and without pauses after which no more output comes.
     """
 
     answer: str

@@ -1,9 +1,9 @@
 """The cocotb testbench of a machine: sequences from power-up, every output bit before and after every edge.
 
 Runs in the simulator's process. It drives the clock itself: clock low and inputs, wait, read; rising edge, wait, read.
-Registers have their initial values only at power-up, so one sequence goes through the ports. If the simulator has a
-bulk path, all sequences go through it, each with a separate instance of the design, and the first cycles of the first
-sequence also through the ports: both must agree.
+Registers have their initial values only at power-up, so only one sequence can go through the ports. If the simulator
+has a bulk path, all sequences go through it, each with a separate instance of the design, and the first cycles of the
+first sequence also through the ports: both must agree.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from dais_verif.simulation.testbench.machine_job import (
 from dais_verif.simulation.testbench.packing import Words
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
 
-#: Cycles that also go through the ports if there is a bulk path.
+#: The number of cycles that also go through the ports if there is a bulk path.
 _SMOKE = 256
-#: Cycles whose rows are converted to text at once.
+#: The number of cycles whose rows are converted to text at once.
 _BLOCK = 1024
 
 
@@ -62,7 +62,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
 
 
 def _problem(answers: list[MachineAnswer], job: MachineJob) -> str | None:
-    """Return why the test does not pass."""
+    """Return why the test does not pass; None if it passes."""
     for answer in answers:
         if answer.port_error:
             return answer.port_error
@@ -74,7 +74,7 @@ def _problem(answers: list[MachineAnswer], job: MachineJob) -> str | None:
 
 
 async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
-    """All sequences in threads, before any time passes; then the first cycles of the first through the ports."""
+    """Run all sequences in threads, before simulated time passes; then the first cycles of one through the ports."""
 
     def run(files: SequenceFiles) -> tuple[MachineAnswer, Words | None]:
         rows = files.rows()
@@ -95,7 +95,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
 
 
 def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
-    """Return the result of sequence ``number`` in bulk, which has no X."""
+    """Return the result of sequence ``number`` in bulk, where outputs have no X."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known

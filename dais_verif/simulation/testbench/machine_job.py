@@ -37,7 +37,7 @@ UNKNOWN = "-"
 
 @dataclass(frozen=True)
 class SequenceRows:
-    """A sequence from power-up as packed rows: per cycle one of ``inputs``, two of ``expected``, around its edge.
+    """A sequence from power-up: for each cycle one packed row of ``inputs``, and two of ``expected``, around its edge.
 
     ``known``: the known bits of ``expected``, None if all are known; unknown bits of ``expected`` are 0.
     """
@@ -117,8 +117,8 @@ class MachineDifference:
 class MachineAnswer:
     """The result of the bench for a sequence. ``bulk``: how many of its ``cycles`` ran outside cocotb.
 
-    ``mismatching``, ``unknown``: the number of cycles with a wrong bit, and with X or Z. ``digest``: of the known bits
-    of all found rows, from ``digest_of_sequence``.
+    ``mismatching``, ``unknown``: the number of cycles with a wrong bit, and with X or Z. ``digest``: the digest of the
+    known bits of all found rows, from ``digest_of_sequence``.
     """
 
     cycles: int = 0

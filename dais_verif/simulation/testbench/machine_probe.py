@@ -19,7 +19,7 @@ _LOGIC = frozenset("01xXzZuUwWlLhH-")
 
 @cocotb.test()
 async def replay_machine(dut: Any) -> None:
-    """Write which registers are wrong first, and what signals hold in the cycle that is asked for."""
+    """Write which registers are wrong first, and the values of the requested signals in the requested cycle."""
     question = MachineQuestion.load(Path(os.environ[MACHINE_JOB_VARIABLE]))
     ports, wait, design = PortHandles(dut, question.interface), Timer(1, unit="ns"), _Design(dut)
     clocking = question.interface.clocking
@@ -76,7 +76,7 @@ class _Design:
         self._scopes: dict[str, dict[str, Any]] = {"": {child._name: child for child in dut}}
 
     def find(self, paths: tuple[str, ...], bits: int | None = None) -> Any:
-        """Find the first of ``paths`` that is a signal with logic values, of width ``bits`` if given; or None."""
+        """Return the first of ``paths`` that is a signal with logic values, and ``bits`` wide if given; or None."""
         for path in paths:
             scope, _, name = path.rpartition(".")
             handle = self._scope(scope).get(name)
@@ -90,7 +90,7 @@ class _Design:
             scope = self._scope(outer).get(name)
             try:
                 self._scopes[path] = {} if scope is None else {child._name: child for child in scope}
-            except TypeError:  # a signal
+            except TypeError:  # the scope is a signal
                 self._scopes[path] = {}
         return self._scopes[path]
 

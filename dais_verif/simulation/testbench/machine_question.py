@@ -16,7 +16,7 @@ __all__ = ["Look", "MachineQuestion", "MachineSeen", "Register"]
 class Register:
     """The expected value of a register at power-up and after each edge: bits, most significant first, ``-``: unknown.
 
-    ``paths``: its possible paths; a vector, or an array whose word 0 has the least significant bits.
+    ``paths``: its possible paths, each of a vector, or of an array whose word 0 has the least significant bits.
     """
 
     paths: tuple[str, ...]
@@ -25,7 +25,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Look:
-    """Read ``signals``, each by the first of its paths that exists, in ``cycle``, ``after`` its edge or before it."""
+    """Read ``signals``, each by the first of its paths that exists, in ``cycle``, ``after`` the edge or before it."""
 
     cycle: int
     after: bool
@@ -63,9 +63,10 @@ class MachineQuestion:
 class MachineSeen:
     """``outputs``: the last two rows, before the last edge and after it.
 
-    ``wrong``: the first edge after which registers are wrong, -1 for power-up, and their values, by number. ``there``:
-    the numbers of the registers that the design has. ``seen``: bits of each signal that was read, and its path.
-    ``ranges``: its declared bounds. ``start`` and ``end`` of that cycle are in time units of the waves.
+    ``wrong``: the first edge after which registers are wrong, -1 for power-up, and the values of the wrong registers,
+    by number. ``there``: the numbers of the registers that the design has. ``seen``: bits of each signal that was read,
+    and its path. ``ranges``: the declared bounds of each, by path. ``start``, ``end``: the times at which the inspected
+    cycle begins and ends, in time units of the waves.
     """
 
     outputs: tuple[str, str]

@@ -1,8 +1,8 @@
 """Convert integers to port bits and back, in whole batches.
 
 A packed row is the port's bits, bit 0 first, in ``max(ceil(bits / 64), 1)`` little-endian 64-bit words; bits beyond the
-port are 0. Words, because shifting whole columns into place costs a few nanoseconds per value, and spreading them into
-single bits fifty.
+port are 0. Rows consist of words, because it takes a few nanoseconds per value to shift whole columns into place, but
+fifty to spread them into single bits.
 """
 
 from __future__ import annotations

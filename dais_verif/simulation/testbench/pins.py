@@ -95,14 +95,14 @@ class PortHandles:
 
 
 def _cuts(dut: Any, wires: Sequence[Wire], bits: int) -> list[tuple[Any, int, int]]:
-    """Return every input port with its position in a row; ``idle.driven`` adds the ports that carry nothing."""
+    """Return the handle and position in a row of every input port; ``idle.driven`` adds ports that carry nothing."""
     return [
         (handle_of(dut, wire.name), bits - wire.offset - wire.width, bits - wire.offset) for wire in wires if wire.width
     ]
 
 
 class Combinational:
-    """A design whose outputs follow its inputs: drive, wait, read, in every simulator."""
+    """A design whose outputs follow its inputs: each row is driven, and after a wait, its outputs are read."""
 
     def __init__(self, pins: PortHandles) -> None:
         self._pins = pins

@@ -16,7 +16,7 @@ __all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 
 #: The number of expected beats that are searched for a beat that is out of order.
 _LOOK_AHEAD = 64
-#: Problems that are kept; a broken stream has one per beat.
+#: The number of problems that are kept; a broken stream has one per beat.
 _KEPT = 8
 
 
@@ -58,7 +58,7 @@ class Stop:
 
 
 class StreamScoreboard:
-    """Compares output beats with expected ones: every difference in order, number or content."""
+    """Compares output beats with expected ones, and reports every difference in order, number or content."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, Beat]] = deque()

@@ -16,7 +16,7 @@ from dais_verif.simulation.testbench.watch_job import WatchAnswer, WatchJob
 
 @cocotb.test()
 async def watch_machine(dut: Any) -> None:
-    """Write the outputs of the cycles in which the valid bit is not 0; what they must be is asked elsewhere."""
+    """Write the outputs of the cycles in which the valid bit is not 0; this module does not check their values."""
     job = WatchJob.load(Path(os.environ[MACHINE_JOB_VARIABLE]))
     problem = problem_with(dut, job.interface)
     if problem:

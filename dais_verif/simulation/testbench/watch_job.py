@@ -35,7 +35,7 @@ class WatchJob:
 
 @dataclass(frozen=True)
 class WatchAnswer:
-    """``cycles``: how many ran; ``kept``: the kept cycles, each with its output row."""
+    """``cycles``: the number of cycles that ran; ``kept``: the kept cycles, each with its output row."""
 
     cycles: int
     kept: tuple[tuple[int, str], ...]
