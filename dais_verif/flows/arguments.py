@@ -145,7 +145,7 @@ def required_path(name: str, value: object) -> Path:
 
 
 def paths_from(name: str, value: object) -> tuple[Path, ...]:
-    """Return argument ``name``, a path or a list of paths, as a tuple; None: an empty one.
+    """Return argument ``name``, a path or a list of paths, as a tuple, which is empty for None.
 
     Raises ``RequestError`` if it is neither, or an empty list: a pattern that matched no file must not be read as a
     request without files.
@@ -159,14 +159,14 @@ def paths_from(name: str, value: object) -> tuple[Path, ...]:
 
 
 def texts_from(name: str, value: object) -> tuple[Any, ...]:
-    """Return argument ``name``, a text or a list, as a tuple; None: an empty one. Raises as ``paths_from`` does."""
+    """Return argument ``name``, a text or a list, as a tuple, empty for None. Raises the errors of ``paths_from``."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(_listed(name, value, "values"))
 
 
 def _listed(name: str, value: object, what: str) -> list[Any]:
-    """Return the items of a list, none of them None. Raises ``RequestError`` for unordered collections."""
+    """Return the items of a list. Raises ``RequestError`` if the list is empty, contains None, or is unordered."""
     unordered = isinstance(value, Mapping | Set)
     if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable) or (unordered and value):
         raise RequestError(f"{name} must be a list of {what}, not {shown(value)}.")

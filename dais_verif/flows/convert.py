@@ -37,7 +37,7 @@ _TEXTS = ("dais", "mach")
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRequest:
-    """A program, and the file to write. ``to``: its format; None: the suffix selects it. ``layout``: of the input.
+    """A program, and the file to write. ``to``: its format; None: by the suffix. ``layout``: the layout of the input.
 
     ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made from, else v1; ``.dais``: text. An
     additional ``.gz`` compresses the output. For a machine, ``.json`` is ALIRFSM and ``.mach`` is text.

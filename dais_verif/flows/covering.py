@@ -1,4 +1,4 @@
-"""Coverage in a simulation: of the program, with vectors for open bins, and of the RTL."""
+"""Coverage in a simulation: coverage of the program, with vectors for open bins, and coverage of the RTL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIRECTED = "directed.csv"
 
 @dataclass(frozen=True)
 class Covering:
-    """The requested coverage: of the ``program``, with directed vectors, and of the ``rtl`` in Verilator."""
+    """The requested coverage. ``program``: bins of the program, with directed vectors; ``rtl``: RTL, in Verilator."""
 
     program: bool = False
     rtl: bool = False

@@ -52,10 +52,10 @@ __all__ = [
 class DesignRequest:
     """User RTL, or emitted RTL if ``rtl`` is empty; and the pins of a clocked design, if given.
 
-    ``data``: files that user RTL reads. ``pipeline``: of emitted RTL; None: combinational. ``parameters``: names of
-    parameters of the user's top module, and their values in Verilog. ``netlist``, ``bitstream``: verified instead of
-    RTL; ``bitstream_facts``: about the bitstream that was read. ``top``: the top module; None: the top of the project
-    folder if ``rtl`` is one, else ``model``.
+    ``data``: files that user RTL reads. ``pipeline``: the pipeline of emitted RTL; None: combinational. ``parameters``:
+    names of parameters of the user's top module, and their values in Verilog. ``netlist``, ``bitstream``: files to
+    verify instead of RTL; ``bitstream_facts``: facts about the bitstream that was read. ``top``: the top module; None:
+    the top of the project folder if ``rtl`` is one, else ``model``.
     """
 
     rtl: tuple[Path, ...] = ()
@@ -85,7 +85,7 @@ class DesignRequest:
 
     @property
     def read(self) -> dict[str, object]:
-        """The user's files that are read, by the names of arguments."""
+        """The user's files that are read, by argument name."""
         netlist = None if self.netlist is None else self.netlist.path
         bits, pins = self.bitstream[:2] if self.bitstream else (None, None)
         return {
@@ -188,7 +188,7 @@ def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign
 
 
 def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
-    """Return ``design`` with its ports, from the declarations in its sources and the ports file ``said``."""
+    """Return ``design`` with its ports, as declared in its sources and in the ports file ``said``."""
     if any(map(is_vhdl, design.sources)):
         found = vhdl_ports_in(design.sources, design.top)
     else:

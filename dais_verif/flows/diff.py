@@ -1,4 +1,4 @@
-"""Compare two programs: on vectors, and on request by a proof for all inputs."""
+"""Compare two programs on vectors, and on request by a proof for all inputs."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ __all__ = ["DiffRequest", "diff"]
 class DiffRequest:
     """Two programs with the same numbers of inputs and outputs, and the vectors on which to compare them.
 
-    ``layout_b``: of ``b``, if it differs from the layout of ``a``. ``prove``: if no vector shows a difference, prove
-    that no input does, or find one; ``timeout``: seconds for each solver query. ``output``: a file for the witness, if
-    one is found: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a`` computes ``b``.
-    ``command``: the command line of this request; None: derived from the request.
+    ``layout_b``: the layout of ``b``, if it differs from that of ``a``. ``prove``: if no vector shows a difference,
+    prove that no input does, or find an input that does; ``timeout``: seconds for each solver query. ``output``: a file
+    for the witness, if one is found: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a``
+    computes ``b``. ``command``: the command line of this request; None: derived from the request.
     """
 
     a: AnyProgram

@@ -35,7 +35,7 @@ from dais_verif.verilog_names import require_module_name
 
 __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
 
-#: Numbers of beats with additional signatures, if the self-check is longer: they show after how many beats it fails.
+#: Numbers of beats after which a longer self-check has an additional signature, to show after how many beats it fails.
 _SHORTER = (1, 16, 256, 4096, 65536)
 
 
@@ -44,9 +44,9 @@ class WrapRequest:
     """The wrapper; None for settings that are not requested.
 
     Defaults are in parentheses. ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: add AXI4-Lite and a
-    self-check of ``check_beats`` vectors (4096). ``user_bits``: the width of TUSER (1). ``period``: of the clock, in
-    ns, for constraints (5). For machines: ``stream``, a file that names the valid bits, enable and reset; ``cycles``,
-    the number of cycles per vector on a board (32).
+    self-check of ``check_beats`` vectors (4096). ``user_bits``: the width of TUSER (1). ``period``: the clock
+    period in ns, for constraints (5). For machines: ``stream``, a file that names the valid bits, enable and reset;
+    ``cycles``, the number of cycles per vector on a board (32).
     """
 
     wrap: str | None = None
@@ -102,10 +102,11 @@ class WrapRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EmitRequest:
-    """A design to emit. ``output``: the file to write, or with a wrapper the folder; None: only return the Verilog.
+    """A design to emit. ``output``: the file, or with a wrapper the folder, to write; None: only return Verilog.
 
-    ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: the largest
-    number of parallel members per stage; ``at_once``: fused nodes, by number, that one member computes as a whole.
+    ``form``: the form of a network: ``unrolled``; or ``memory``, a machine with memories, in a folder. ``parallel``:
+    the largest number of parallel members per stage; ``at_once``: fused nodes, by number, that one member computes as a
+    whole.
     """
 
     program: AnyProgram

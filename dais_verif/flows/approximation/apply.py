@@ -39,10 +39,11 @@ _MOST_BYTES = 1 << 20
 class ApplyRequest:
     """An ONNX file, a file of configurations, the name of one configuration, and the folder to write.
 
-    ``grid``: fractional bits of the weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
-    ``unrolled``, a program; or a machine form such as ``memory``, a machine with memories. ``parallel``: the largest
-    number of parallel members per stage. ``at_once``: fused nodes that one member computes as a whole. ``select``:
-    names separated by commas, instead of ``config``: one machine with an input that selects one of them.
+    ``grid``: the number of fractional bits of weights that a knob has multiplied by 4/3; None: 2 more than before.
+    ``form``: ``unrolled``, a program; or a machine form such as ``memory``, a machine with memories. ``parallel``: the
+    largest number of parallel members per stage. ``at_once``: fused nodes, each of which one member computes as a
+    whole. ``select``: instead of ``config``, names of configurations, separated by commas; the result is one machine
+    with an input that selects the configuration.
     """
 
     network: Path
@@ -91,12 +92,13 @@ class ApplyRequest:
 def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -> AppliedRecord:
     """Apply the configuration.
 
-    Raises ``ConfigurationError`` if it is not for this network, ``NetworkError`` if a knob cannot be applied to a node.
+    Raises ``ConfigurationError`` if the configuration is for another network, ``NetworkError`` if a knob cannot be
+    applied to a node.
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     if request.form != "unrolled":
         return _folded(request, opened, progress)
-    assert request.config is not None  # else a machine is requested
+    assert request.config is not None  # without {config}, {select} is given, which requires a machine form
     with progress.working(f"applying {request.config}"):
         made = approximate(opened.data, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()

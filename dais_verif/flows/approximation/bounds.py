@@ -25,7 +25,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
 
-#: Vectors that the search keeps from round to round, new vectors made from each of them per round, and rounds.
+#: The numbers of vectors kept from round to round, of new vectors made from each of them, and of rounds.
 _KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
 #: The largest number of inputs that are changed at once.
 _CHANGED = 6
@@ -35,7 +35,7 @@ _MOST_BITS = 53
 
 @dataclass(frozen=True)
 class Bounds:
-    """For each output, ``bound``, which no input exceeds, and ``reached``, the largest difference found for an input.
+    """For each output: ``bound``, a limit of the difference for all inputs, and ``reached``, the largest one found.
 
     ``unfinished``: outputs for which the time ended before the two values were equal.
     """

@@ -116,7 +116,7 @@ class Space:
         return "exact" if choice == self.exact else f"k{word_of(choice).replace(',', '-')}"
 
     def curve(self, correct: Mapping[Choice, int], total: int, chosen: Choice) -> ConfigurationFile:
-        """Return the exact configuration, those on the curve of loss and speed-up, and the chosen one, measured."""
+        """Return three kinds of measured configurations: exact, on the curve of loss and speed-up, and chosen."""
         ordered = [self.exact, *(choice for choice in correct if choice != self.exact)]
         file = ConfigurationFile(Number.of(0.0), tuple(self.configuration(one, self.name(one)) for one in ordered))
         accuracies = {self.name(one): Accuracy(correct[one], total) for one in ordered}

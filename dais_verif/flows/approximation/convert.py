@@ -45,7 +45,7 @@ class ConvertConfigurationsRequest:
 def convert_configurations(
     request: ConvertConfigurationsRequest, *, progress: Progress = SILENT
 ) -> ConfigurationsRecord:
-    """Write the file. Numbers keep their digits. Raises ``ConfigurationError`` with line and token."""
+    """Write the file; all numbers keep their digits. Raises ``ConfigurationError`` with line and token."""
     file, warnings = open_configurations(request.configurations, request.strict, request.knobs, progress)
     made = normal(file)
     write(made, request.output)

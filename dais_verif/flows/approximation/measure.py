@@ -53,8 +53,9 @@ class MeasureRequest:
 
     ``budget``: the largest loss that is allowed, in percent, inclusive. ``grid``: as for ``ApplyRequest``.
     ``bound``: search for inputs with large differences, and let the solver lower the bounds, ``timeout`` seconds for
-    each output. ``target``: synthesize every configuration for it, and count cells: of the unrolled network, or with
-    another ``form`` of the network as a machine, with at most ``parallel`` parallel members per stage.
+    each output. ``target``: synthesize every configuration for this target, and count the cells of the
+    unrolled network, or, with another ``form``, the cells of the network as a machine with at most ``parallel``
+    parallel members per stage.
     ``output``: a folder for the file with measured columns.
     """
 
@@ -204,7 +205,7 @@ def _measured(
         speedup = predicted_speedup(one, _costs(opened.exact), opened.file.knobs)
         program = made.network.program()
         found = exact_outputs(program, samples.vectors, request.jobs)
-    except InputError as error:  # it is for another network, or a knob cannot be applied
+    except InputError as error:  # the configuration is for another network, or a knob cannot be applied
         return Measured(name=one.name, refused=str(error)), None, Fraction(0)
     accuracy = Accuracy(int((np.argmax(found, axis=1) == samples.labels).sum()), len(samples.labels))
     seen = tuple(Fraction(one) for one in np.abs(found - wanted).max(axis=0).tolist())
@@ -241,14 +242,14 @@ def _measured(
 
 
 class _Cost(NamedTuple):
-    """Cells of each kind, and the longest path through them; None if not requested."""
+    """The number of cells of each kind, and the longest path through them; None if not requested."""
 
     cells: dict[str, int] | None = None
     depth: int | None = None
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """Return the cycles from start to done of the network as a machine with memories, or a warning if there is none."""
+    """Return the cycles from start to done of the network as a machine with memories, or a warning without such one."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:
@@ -260,7 +261,7 @@ def _machine(network: Network, parallel: int) -> Machine:
 
 
 def _gains(found: Sequence[Measured]) -> dict[str, dict[str, Fraction]]:
-    """Return the gain of configurations over the first, by name: in cycles, and in cells if they were counted."""
+    """Return the gain of each configuration over the first, by name: in cycles, and in cells if counted."""
     measured = [one for one in found if one.refused is None]
     costs = {"cycles": [one.cycles for one in measured]}
     costs |= {kind: [(one.cells or {}).get(kind) for one in measured] for kind in _CELLS}

@@ -15,9 +15,9 @@ from dais_verif.flows.approximation.choices import Choice, Space
 
 __all__ = ["Search"]
 
-#: Choices per round, measured at once: results influence only choices of later rounds.
+#: The number of choices per round; they are measured together, so results influence only choices of later rounds.
 ROUND = 16
-#: Choices per round with the smallest predicted excess over the budget; the others have the best gain per excess.
+#: How many choices of a round have the smallest predicted excess over the budget; the others, the best gain per excess.
 _LIKELY = 10
 #: The largest number of choices for which predictions are made.
 _PREDICTED = 20_000
@@ -97,7 +97,7 @@ class Search:
         return self._speedup(choice) >= self._speedup(self.best())
 
     def _take(self, choices: Iterable[Choice]) -> bool:
-        """Measure new choices, at most the number of remaining tries; return True if there was one."""
+        """Measure the new choices, at most as many as tries remain; return True if any was measured."""
         new = [one for one in dict.fromkeys(choices) if one not in self.known]
         new = new[: max(self._tries - len(self.known), 0)]
         if new:

@@ -44,7 +44,7 @@ class Trial:
 
 
 class Workers:
-    """The executor of measurements: this process, or a named cluster. As a context, it ends the workers it started."""
+    """The executor of measurements: this process, or a named cluster; a context manager that ends its own workers."""
 
     def __init__(self, trial: Trial, cluster: str | None, jobs: int | None) -> None:
         self._trial, self._name, self._jobs = trial, cluster, jobs
@@ -66,7 +66,7 @@ class Workers:
                 each.close()
 
     def correct(self, texts: Sequence[bytes]) -> list[int | None]:
-        """Measure each, in order. Raises ``ToolError`` if the cluster cannot finish a measurement."""
+        """Return the result of ``Trial.correct`` for each text. Raises ``ToolError`` if the cluster cannot finish."""
         if self._client is None:
             return [self._trial.correct(text, self._jobs) for text in texts]
         futures = self._client.map(_on_worker, [self._shared] * len(texts), texts, [VERSION] * len(texts), pure=False)

@@ -93,7 +93,7 @@ class TuneRequest:
 
 @dataclass
 class _Kept:
-    """Measurements by knobs: the number of correctly classified samples, or None for an impossible knob."""
+    """The measurements of choices: the number of correctly classified samples, or None if a knob cannot be applied."""
 
     about: str
     tried: dict[str, int | None] = field(default_factory=dict)
@@ -103,8 +103,8 @@ def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) ->
     """Search, and write a file of the useful configurations, the exact one first.
 
     A better configuration is faster by the tuner's model, with a loss within the budget; ties go to the smaller loss.
-    The same seed gives the same result. Raises ``RequestError`` for a network without a convolution that a knob could
-    apply to.
+    The same seed gives the same result. Raises ``RequestError`` for a network without a convolution to which a
+    knob can be applied.
     """
     data, exact, sha256 = read_network(request.network)
     samples = read_samples(request.data, exact)

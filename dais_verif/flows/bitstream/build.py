@@ -45,9 +45,9 @@ class BuildRequest:
     ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has enough pins, else ``uart``.
     ``cycles``: cycles per vector of a machine behind a link. ``pins``: a file with a ``set_io NAME PIN`` line for each
     bit of each port; None: pins are chosen. ``clock``: the required frequency in MHz; None: 12 if there is a clock,
-    else any. ``seed``: of the placement. ``bram``: tables may become block RAMs; None: only for machines, and behind a
-    link, which itself needs block RAMs, since proofs do not support them in bitstreams of bare programs. ``dsp``:
-    products may become DSPs. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
+    else any. ``seed``: the seed of the placement. ``bram``: tables may become block RAMs; None: only for machines, and
+    behind a link, which itself needs block RAMs, since proofs do not support them in bitstreams of bare programs.
+    ``dsp``: products may become DSPs. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
     """
 
     program: AnyProgram
@@ -93,7 +93,7 @@ class BuildRequest:
 
 
 def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
-    """Build the requested bitstream; its folder is replaced if it is unchanged since an earlier call.
+    """Build the requested bitstream; its folder may hold the files of an earlier call, which are replaced if unchanged.
 
     Raises ``InputError`` if the design does not fit, with the excess, or is too slow for the clock; ``ToolError`` if a
     tool is missing, fails or meets a limit. After an error nothing is written.

@@ -26,7 +26,7 @@ _TOP = "model"
 
 
 class BuildDesign(NamedTuple):
-    """RTL to build. ``files``: Verilog by name, lowest module first. ``clock``: the name of its port; None: no clock.
+    """RTL to build. ``files``: Verilog by name, lowest module first. ``clock``: the clock's port; None: no clock.
 
     ``pins``: the options of ``sim`` and ``prove`` that name the pins of a bare pipeline.
     """
@@ -50,9 +50,10 @@ def bare_bits(model: Program | Machine, options: PipelineOptions | None) -> int:
 def build_design(
     model: Program | Machine, kind: str, options: PipelineOptions | None, *, period: float, cycles: int | None
 ) -> BuildDesign:
-    """Return the RTL of ``model``, wrapped as ``kind``, one of ``BUILD_WRAPS``. ``period``: of the clock, in ns.
+    """Return the RTL of ``model``, wrapped as ``kind``, one of ``BUILD_WRAPS``. ``period``: the clock period in ns.
 
-    ``cycles``: per vector of a machine behind a link. Raises ``InputError`` for a design that cannot be wrapped.
+    ``cycles``: the number of cycles per vector, for a machine behind a link. Raises ``InputError`` for a design that
+    cannot be wrapped.
     """
     if cycles is not None and (kind == NONE or not isinstance(model, Machine)):
         raise RequestError.of("{cycles} is for a machine (ALIRFSM) behind a link.")

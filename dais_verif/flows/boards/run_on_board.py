@@ -104,7 +104,7 @@ class BoardRequest:
 
 @dataclass(frozen=True)
 class BoardRun:
-    """The result of ``run_on_board``: its record, the design, the folder that was kept, whether it can be resumed."""
+    """The result of ``run_on_board``: record, design, the folder that was kept, and whether the run can be resumed."""
 
     record: SimulationRecord
     program: Program | Machine

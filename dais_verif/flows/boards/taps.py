@@ -1,4 +1,4 @@
-"""Search a wrong op on a board (``hil --blame``): build bitstreams with taps and load them one after the other."""
+"""Search for a wrong op on a board (``hil --blame``): build bitstreams with taps and load them one after the other."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CELLS = "ICESTORM_LC"
 
 
 def read_built(folder: Path, program: Program) -> BuildRecord:
-    """Return the record of the build in ``folder``. Raises ``InputError`` unless it is of ``program``, with a link."""
+    """Return the record of the build in ``folder``. Raises ``InputError`` unless it built ``program`` with a link."""
     record = BuildRecord.from_json(read_plain(folder / BUILD_RECORD, _MOST_RECORD_BYTES))
     if record.program.hash != program.hash:
         raise InputError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
@@ -156,7 +156,7 @@ class TapsSearch:
         return Reading(shown.wrong, self._output in shown.wrong_outputs)
 
     def _built(self, with_taps: Program, folder: Path) -> DaisError | None:
-        """Build the bitstream; return the reason if that fails: it does not fit, is too slow, or cannot be routed."""
+        """Build the bitstream; return the error if it does not fit, is too slow, or cannot be routed."""
         failure: DaisError | None = None
         for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may run without end for one seed only
             try:
@@ -189,7 +189,7 @@ class TapsSearch:
         )
 
     def _loaded(self, bitstream: Path) -> Target:
-        """Load ``bitstream``, and return the target that then runs it."""
+        """Load ``bitstream``, and return the target of the board that then runs it."""
         if self.load is None:
             loaded = self.target.bitstream
             assert loaded is not None

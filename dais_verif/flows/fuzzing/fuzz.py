@@ -43,7 +43,7 @@ __all__ = ["RECORD_NAME", "fuzz"]
 #: The record of the last run, in the folder of kept cases.
 RECORD_NAME = "fuzz.json"
 
-#: Cases that a worker judges together: about a second's worth, or a build. For external tools: one.
+#: The number of cases that a worker judges together: about a second's worth, or one build; for external tools: one.
 _STRETCH, _BUILD = 25, 40
 _ALL = 1 << 60
 
@@ -51,10 +51,10 @@ _ALL = 1 << 60
 def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     """Judge cases until time is up or all are done; keep one small case per cause in the folder ``request.output``.
 
-    Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
-    UNKNOWN if a case could not be judged. If interrupted, it writes a record of the cases judged so far, with verdict
-    INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run, ``InputError``
-    for a folder without cases to replay, ``ToolError`` if a tool that a pair needs is missing.
+    Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; with ``replay``
+    also UNKNOWN, if a case could not be judged. If interrupted, it writes a record of the cases judged so far, with
+    verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run,
+    ``InputError`` for a folder without cases to replay, ``ToolError`` if a tool that a pair needs is missing.
     """
     if request.replay is not None:
         return replayed(request, request.replay, progress)
@@ -158,7 +158,7 @@ def _judgements(
 
 @contextmanager
 def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
-    """Yield an executor on cluster ``name``, and its number of workers. Raises ``ToolError`` if it is lost."""
+    """Yield an executor on cluster ``name``, and its number of workers. Raises ``ToolError`` if the cluster is lost."""
     cluster, client = connect(name, jobs)
     try:
         yield client.get_executor(pure=False), max(sum(client.nthreads().values()), jobs)
@@ -179,7 +179,7 @@ def _on_worker(stretch: Stretch, version: str) -> Judged:
 
 
 def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:
-    """Yield stretches of cases to judge until the time is up; at least one."""
+    """Yield stretches of cases to judge, at least one, until the time is up."""
     left, number = request.count or _ALL, first
     while left:
         count = min(size, left)

@@ -31,7 +31,7 @@ __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
 #: The number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
-#: Seconds to shrink a case; and if each step of that runs external tools.
+#: Seconds to shrink a case: normally, and if each step runs external tools.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0
 
 
@@ -97,7 +97,7 @@ class Keeper:
 
 
 def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) -> Smallest:
-    """Return the smallest program of the same pair and kind. ``tool``: the pair for cases of another tool."""
+    """Return the smallest program with the same kind of disagreement. ``tool``: the pair of an external tool."""
     made, pair = made_case(request.seed, finding.number, plain=tool is not None), finding.found.pair
     judge = tool if tool is not None else PAIRS[pair].judge
 
@@ -122,7 +122,7 @@ def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) 
 
 
 def smallest_machine(request: FuzzRequest, finding: Finding) -> Smallest:
-    """Return the smallest machine of the same pair and kind; its vectors are cycles."""
+    """Return the smallest machine with the same kind of disagreement; its vectors are cycles."""
     kind, pair = MACHINE_KINDS[request.kind], finding.found.pair
 
     def found(one: MachineCase) -> Disagreement | None:

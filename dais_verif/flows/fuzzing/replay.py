@@ -33,7 +33,7 @@ _DEPTH = 20_000
 def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzRecord:
     """Judge every case in ``folder`` by its own pair. External tools come from ``request``, never from the file.
 
-    A case that no longer fails passes; one whose tool is not given is not a PASS. Raises ``InputError`` without cases.
+    A case that no longer fails passes; a case whose tool is not given does not. Raises ``InputError`` without cases.
     """
     begun = clock.monotonic()
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
@@ -75,7 +75,7 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
 
 
 def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCase:
-    """Return the case of a machine with its current result, by the pair of its name."""
+    """Return the case of a machine with its current result, judged by the pair that the case names."""
     pairs = MACHINE_KINDS["machine" if case.kernel is None else "kernel"].pairs
     fails, text = None, f"{folder.name} belongs to an unknown pair: {kept.pair}"
     if kept.pair in pairs:
@@ -111,7 +111,7 @@ def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> Foun
 
 
 def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tuple[bool | None, str]:
-    """Return True if a case fails now (None: undecided), and why. Raises ``NotJudged`` if nothing was compared."""
+    """Return whether a case fails now (None: undecided), and why. Raises ``NotJudged`` if nothing was compared."""
     if kept.pair in FOREIGN and tool is not None:
         again = judged(kept.pair, tool, case)
         return again is not None, "" if again is None else again.text

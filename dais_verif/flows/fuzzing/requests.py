@@ -19,10 +19,10 @@ __all__ = ["ADAPTERS", "ALL_PAIRS", "DEFAULT_FOLDER", "FORMS", "KINDS", "PAIRS",
 #: The folder of kept cases, if none is named.
 DEFAULT_FOLDER = Path("crashers")
 
-#: The kinds of cases, and the names of the pairs that judge each.
+#: The kinds of cases, and the names of the pairs that judge each kind.
 KINDS = {"program": tuple(PAIRS), **{name: tuple(kind.pairs) for name, kind in MACHINE_KINDS.items()}}
 
-#: The names of all of them.
+#: The names of all pairs.
 ALL_PAIRS = tuple(dict.fromkeys(name for pairs in KINDS.values() for name in pairs))
 
 #: Forms in which programs are given to external tools.
@@ -41,15 +41,15 @@ _MOST_CASES = 1 << 53
 class FuzzRequest:
     """The target of fuzzing: random cases through built-in ``pairs``, or programs through another tool.
 
-    ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, the machine of a random request for a kernel.
+    ``kind``: the kind of cases: ``program``, ``machine``, or ``kernel`` for machines of random requests for a kernel.
 
-    ``time``: seconds; ``count``: cases; both: the first limit that is reached; neither: a minute. ``against``: an
-    interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``;
-    ``rtl_from``: a generator of Verilog with module ``top``, as a command with ``{program}`` and ``{folder}``, or
-    ``da4ml`` or ``alkaid``; ``form``: the form of programs for either. ``timeout``: seconds for each of its runs.
-    ``replay``: a folder of kept cases, which are judged again instead of new ones. ``resume``: continue after the last
-    case of the run in ``output``. ``cluster``: judge on workers of Dask, named as for ``regress``. ``command``: the
-    command line of this request.
+    ``time``: seconds; ``count``: cases; with both, the first limit that is reached ends the run; with neither, a
+    minute. ``against``: an interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml``
+    or ``alkaid``; ``rtl_from``: a generator of Verilog with module ``top``, as a command with ``{program}`` and
+    ``{folder}``, or ``da4ml`` or ``alkaid``; ``form``: the form of programs for this tool. ``timeout``: seconds for
+    each run of the tool. ``replay``: a folder of kept cases, which are judged again instead of new ones. ``resume``:
+    continue after the last case of the run in ``output``. ``cluster``: judge on workers of Dask, named as for
+    ``regress``. ``command``: the command line of this request.
     """
 
     kind: str = "program"

@@ -1,4 +1,4 @@
-"""Judge smaller RTL cases: they must still be wrong in the same way, or a command must still fail."""
+"""Judge reduced RTL cases: they must still be wrong in the same way, or a command must still fail."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class RtlJudges:
         self.parameters = asked.parameters
 
     def begin(self, case: RtlCase) -> None:
-        """Check whether the front end reads the original RTL: then it must also read all smaller versions."""
+        """Check whether the front end reads the original RTL; if so, it must also read all reduced versions."""
         self._reads = self.is_read(case)
 
     def design(self, case: RtlCase, sources: tuple[Path, ...]) -> DesignRequest:
@@ -108,7 +108,7 @@ class RtlJudges:
         return None if found is None or (found.blame is not None and found.blame.kind == "golden") else found
 
     def answers(self, bits: str) -> Callable[[RtlCase], bool]:
-        """Return True if the outputs of the one vector of a case are ``bits``, most significant first."""
+        """Return a check that the outputs of a case for its one vector are ``bits``, most significant first."""
         return lambda case: self._gives(case, bits) is True
 
     def differs(self, case: RtlCase) -> bool:
@@ -116,7 +116,7 @@ class RtlJudges:
         return self._gives(case, None) is False
 
     def _gives(self, case: RtlCase, wanted: str | None) -> bool | None:
-        """Return True if the outputs are ``wanted``, or correct if None; None if that cannot be decided."""
+        """Return True if the outputs are ``wanted`` (None: the correct outputs), and None if that cannot be decided."""
         try:
             if not self.is_read(case):
                 return None

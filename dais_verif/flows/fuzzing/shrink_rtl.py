@@ -44,9 +44,9 @@ RtlFails = Callable[[RtlCase], bool]
 
 @dataclass(frozen=True)
 class RtlOutcome:
-    """The case ``before`` and ``after``; ``failure``: what fails, or "" if nothing does; then ``text`` is the reason.
+    """The case ``before`` and ``after``. ``failure``: what fails; "" if nothing does, and ``text`` is the reason.
 
-    ``design``: returns the request for the remaining RTL, given its files; ``data``: the files that it reads.
+    ``design``: returns the request for the remaining RTL, given its files; ``data``: the files that the RTL reads.
     """
 
     before: RtlCase
@@ -81,7 +81,7 @@ def shrink_rtl(
     timeout: float,
     tell: Callable[[str], None],
 ) -> RtlOutcome:
-    """Return the smallest case found within ``seconds`` that ``fails``; None: that a simulation finds RTL_MISMATCH for.
+    """Return the smallest case found within ``seconds`` that ``fails``; None: a simulation must report RTL_MISMATCH.
 
     Raises ``InputError`` if the RTL cannot be used.
     """
@@ -101,7 +101,7 @@ def shrink_rtl(
 
 
 class _Shrinker:
-    """The steps. ``fails``: runs a command; None: cases are simulated, and no step may change the wrong outputs."""
+    """The steps of reduction. ``fails``: runs a command; None: simulate; no step may change the wrong outputs."""
 
     def __init__(
         self, judges: RtlJudges, case: RtlCase, fails: RtlFails | None, seconds: float, tell: Callable[[str], None]
@@ -151,7 +151,7 @@ class _Shrinker:
     # judges
 
     def _is_wrong(self, case: RtlCase) -> bool:
-        """Return True if a simulation finds RTL_MISMATCH; or unknown values, if the first case had only these."""
+        """Return True if a simulation reports RTL_MISMATCH; unknown outputs only count if the first case had them."""
         found = self._judges.wrong(case)
         if found is None or (found.found.raw is None and not self._with_x):
             return False
@@ -159,7 +159,7 @@ class _Shrinker:
         return True
 
     def _is_read_and_fails(self, case: RtlCase) -> bool:
-        """Return True if the front end reads the RTL, if it did at first, and the command fails."""
+        """Return True if the command fails and the front end reads the RTL, or could not read the original either."""
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:
@@ -174,7 +174,7 @@ class _Shrinker:
     # steps
 
     def _one_vector(self) -> None:
-        """Reduce to one vector if one alone fails; else to the fewest found."""
+        """Reduce to one vector if one alone fails; else to the smallest number found."""
         case, rows = self.search.case, self.search.case.case.rows
         places = [] if self._last is None or self._last.row >= len(rows) else [self._last.row]
         for place in [*places, 0, len(rows) - 1]:
@@ -244,7 +244,10 @@ def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlC
 
 
 def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
-    """Yield cases of op ``guilty`` with its operands or earlier ops as inputs, by net names of dais-verif or da4ml."""
+    """Yield cases of op ``guilty`` with its operands or earlier ops as inputs, whose nets are found by name.
+
+    Names are those of dais-verif or da4ml.
+    """
     program = case.case.program
     declared = declared_in(case.files, case.top)
     for naming in (path_of(program), DA4ML):
@@ -269,7 +272,7 @@ def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
 
 
 def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict[int, str]) -> RtlCase | None:
-    """Return ``smaller``, which keeps the order of ops, with the RTL of it."""
+    """Return ``smaller``, which keeps the order of ops, together with its part of the RTL."""
     kept = sorted(_kept(case.case.program, guilty, cut))
     ports, inputs = ports_of(smaller.program), {}
     if len(kept) != smaller.program.n_ops or not ports.output_bits:
@@ -296,7 +299,7 @@ def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
 
 
 def _around(judges: RtlJudges, case: RtlCase, output: int) -> RtlCase | None:
-    """Return ``case`` with one ``output``, by a module around its RTL; None if types or ports do not allow that."""
+    """Return ``case`` with one ``output``, using a module around its RTL; None if types or ports do not allow that."""
     program = case.case.program
     try:
         dut = judges.dut(case)

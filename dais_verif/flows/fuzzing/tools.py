@@ -65,7 +65,7 @@ class _Generator:
         self._command, self._request, self._folder = command, request, folder
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return the result of simulating its RTL. Raises ``NotJudged`` if nothing was compared."""
+        """Return the result of simulating the command's RTL. Raises ``NotJudged`` if nothing was compared."""
         rtl = self._folder / "rtl"
         shutil.rmtree(rtl, ignore_errors=True)
         rtl.mkdir()

@@ -22,9 +22,9 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class AssemblyRequest:
-    """The file of a text, and the binary to write. ``layout``: to write, instead of the one that the text names.
+    """The file of a text, and the binary to write. ``layout``: used instead of the one that the text names.
 
-    ``alir``, and a text that names it: JSON of spec 4.
+    Layout ``alir`` means JSON of spec 4.
     """
 
     text: Path

@@ -32,9 +32,9 @@ __all__ = ["Explanation", "ExplanationRequest", "explain"]
 class ExplanationRequest:
     """The vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
 
-    ``only_cone``: only the fan-in cone of that output. ``as_json``: JSON lines, one object per op, instead of text.
-    ``output``: a file to write. ``unchecked``: a broken promise is not an error. For a machine: ``cycle`` of
-    ``sequence``, and JSON is one object, the record.
+    ``only_cone``: the output to whose fan-in cone the explanation is limited. ``as_json``: JSON lines, one object per
+    op, instead of text. ``output``: a file to write. ``unchecked``: a broken promise is not an error. For a machine:
+    ``cycle`` of ``sequence``, and JSON is one object, the record.
     """
 
     program: AnyProgram
@@ -61,7 +61,7 @@ class ExplanationRequest:
 class Explanation:
     """One line per op, and a line that counts promises. ``violation``: the first broken promise, in words.
 
-    For a machine, one line per element; ``cycle``: the same as a record.
+    For a machine, one line per element; ``cycle``: the same content as a record.
     """
 
     text: str
@@ -100,7 +100,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
         warnings.catch_warnings(),
         logging_vm_execution(text, as_json=request.as_json, only_cone=request.only_cone),
     ):
-        warnings.simplefilter("ignore", ViolationWarning)  # the result reports it in one line
+        warnings.simplefilter("ignore", ViolationWarning)  # the result reports the violation in one line
         compiled = compile_forward_and_backward(program, need_backward=False, fuse=False, optimize_locality=False)
         run = accept_instructions(compiled.forward, batch.slice(row, row + 1), opt_level=1, on_violation="warn")
     text.write((json.dumps({"checks": run.checks._asdict()}) if request.as_json else f"; {run.checks}") + "\n")

@@ -32,7 +32,7 @@ class ListingRequest:
 
 @dataclass(frozen=True)
 class Listing:
-    """The ``text`` of a program with ``ops`` ops, of ``machine``, or of a bitstream, ``floor_plan``."""
+    """The ``text`` that lists a program with ``ops`` ops, a ``machine``, or a bitstream with its ``floor_plan``."""
 
     text: str
     ops: int
