@@ -52,7 +52,7 @@ def require_other_file(
 def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
     """Raise ``RequestError`` if writing ``output`` would destroy a file in ``read``, keyed by argument names.
 
-    ``names``: of the files that are written if ``output`` is a folder; empty: ``output`` is a file. In ``read``, a
+    ``names``: the names of the files written if ``output`` is a folder; empty if ``output`` is a file. In ``read``, a
     program or a machine means the file that it was read from; a tuple holds several values; values that are not paths
     are ignored.
     """
@@ -77,7 +77,7 @@ def _paths(value: object) -> Iterator[Path]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # ValueError: NUL in a name, which the reader reports
+    except (OSError, ValueError):  # ValueError: a NUL in a name, which the file's reader will report
         return False
 
 
@@ -99,7 +99,7 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
 def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
     """Return the record that an earlier run wrote to ``path``; None if ``path`` does not exist.
 
-    Raises ``InputError`` if ``path`` is anything else, which would be lost.
+    Raises ``InputError`` if ``path`` is anything else, since overwriting it would lose data.
     """
     if not os.path.lexists(path):
         return None
@@ -116,7 +116,7 @@ def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
 def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> None:
     """Write ``files``, one of which is the ``manifest``, into ``folder``, replacing the files of an earlier call.
 
-    Raises ``InputError`` if the folder was changed since, or is in use.
+    Raises ``InputError`` if the folder was changed since that call, or is in use.
     """
     with _turn(folder):
         replace_folder(folder, files, manifest)

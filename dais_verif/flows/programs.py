@@ -36,16 +36,15 @@ def is_folder(program: AnyProgram) -> bool:
     """Return True if ``program`` is the path of a folder."""
     try:
         return isinstance(program, str | Path) and Path(program).is_dir()
-    except (OSError, ValueError):  # NUL in a name, which the reader reports
+    except (OSError, ValueError):  # a NUL in a name, which the file's reader will report
         return False
 
 
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program and the warnings of reading it, which are also sent to ``progress``.
 
-    For a project folder this is the model; for a folder of ``approx apply``, the program. Raises ``ProgramError`` if it
-    is
-    invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a ``Program``.
+    For a project folder this is the model; for a folder of ``approx apply``, the program. Raises ``ProgramError`` if
+    it is invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a ``Program``.
     """
     if isinstance(program, Program):
         if layout is not None:
@@ -68,7 +67,7 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
 
 
 def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
-    """Return the path of ``program``, or of the file that it was read from; ``without``: the text if there is none."""
+    """Return the path of ``program``, or of the file that it was read from; ``without``: the text without a path."""
     if isinstance(program, Program | Machine):
         return program.origin.path or without
     return without if isinstance(program, bytes) else str(program)

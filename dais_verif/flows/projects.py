@@ -1,4 +1,4 @@
-"""Accept a project folder of da4ml or alkaid instead of a program, of RTL, or of both."""
+"""Accept a project folder of da4ml or alkaid in place of a program, in place of RTL, or in place of both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIALECTS = {"json": "DAIS", "alir": "ALIR"}
 
 @dataclass(frozen=True)
 class Opened:
-    """A program and a design, with project folders replaced by their files. ``project``: its entry in records."""
+    """A program and a design, with project folders replaced by their files. ``project``: the record entry."""
 
     program: AnyProgram
     design: DesignRequest

@@ -68,7 +68,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class _Answer:
-    """The prover's answer, and ``design`` with facts that were found. ``finding``: of a simulator, on a mismatch."""
+    """The prover's answer, and ``design`` with inferred facts. ``finding``: a simulator's result for a mismatch."""
 
     proof: Proof
     design: RtlDesign
@@ -203,7 +203,7 @@ def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatem
 def _replayed(
     request: ProveRequest, task: ProofTask, found: _Answer, folder: WorkFolder, readings: list[str]
 ) -> _Answer:
-    """Return ``found`` with the replay of its counterexample or handshake trace in a simulator, if it has one."""
+    """Replay the counterexample or handshake trace of ``found``, if any, in a simulator; return the updated answer."""
     proof = found.proof
     if proof.counterexample is not None:
         design = replace(found.design, dut=with_found_pins(found.dut, proof))

@@ -28,7 +28,7 @@ __all__ = ["SensitivityRequest", "rank_sensitivity"]
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityRequest:
-    """A program and the vectors to flip bits in. ``bits``: flip every bit of each op; else only the last one.
+    """A program and the vectors to flip bits in. ``bits``: flip every bit of each op, else only the last bit.
 
     ``timeout``: seconds after which no more flips are started. ``output``: a file for all effects: .json, else CSV.
     """

@@ -54,7 +54,7 @@ def shard_from(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionRequest:
-    """Simulations to run. For empty or None values the manifests decide, else the defaults of ``regress``.
+    """Simulations to run. Fields that are empty or None follow the manifests, or else the defaults of ``regress``.
 
     ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the folder or record of an earlier run whose
     seeds are used; ``fresh_seed``: draw a random seed. ``stages``: pipeline stages of the emitted RTL, 0:
@@ -220,7 +220,7 @@ def _environment() -> dict[str, str]:
 
 
 def _tools(plan: Iterable[Planned]) -> dict[str, str]:
-    """Return the versions of tools that influence results: ``none`` if missing here, since a cluster may have it."""
+    """Return the versions of tools that influence results; ``none`` for a tool that only a cluster may have."""
     found = {"dais-verif": VERSION, "python": platform.python_version()}
     found |= {name: version(name) for name in ("cocotb", "numpy")}
     asked = {planned.job.simulator for planned in plan}

@@ -1,4 +1,4 @@
-"""Sign off the RTL of a program or a machine: run all that a policy requires, and certify it if nothing is missing."""
+"""Sign off the RTL of a program or a machine: run all that a policy requires, then certify it if nothing is missing."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class SignOffRequest:
 
     ``program``: a file of a program or a machine, since the certificate is about a file, or a project folder.
     ``policy``: a TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy.
-    ``seed``: instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a
-    function that takes a prompt and returns the passphrase of the key. ``output``: the folder that is kept; None:
-    ``default_folder``. ``command``: the command line of this request; None: derived from the request.
+    ``seed``: a seed to use instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate;
+    ``passphrase``: a function that takes a prompt and returns the passphrase of the key. ``output``: the folder that is
+    kept; None: ``default_folder``. ``command``: the command line of this request; None: derived from the request.
     """
 
     program: str | Path
@@ -107,7 +107,7 @@ def withdraw_certificate(folder: Path) -> None:
 
 
 def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOffRecord:
-    """Run everything that the policy requires, each verb in a separate process; certify it if nothing is missing.
+    """Run everything that the policy requires, each verb in a separate process; certify the RTL if nothing is missing.
 
     Verdicts: PASS, or NOT_SIGNED_OFF with the reason. Every sign-off also seeds faults in the RTL and in the golden
     model, which must be found. In both cases the folder holds the findings of all stages. Raises ``InputError`` for

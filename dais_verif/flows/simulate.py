@@ -45,7 +45,7 @@ __all__ = [
     "simulation_options",
 ]
 
-#: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL, which has one instance per op.
+#: The number of ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL, which has one instance per op.
 _BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
 
 #: Programs with more ops are not searched for outputs to test exhaustively: the search alone would take seconds.
@@ -115,7 +115,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
 
 @dataclass(frozen=True)
 class OpenedRequest:
-    """A request for a program, and the data read for it. ``stimulated``: the program that limits generated inputs."""
+    """A request for a program, and its data. ``stimulated``: the program whose intervals limit generated inputs."""
 
     request: SimulationRequest
     opened: Opened
@@ -236,9 +236,9 @@ def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
 
 
 def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:
-    """Return how many vectors may be spent on exhaustive outputs: about a second's worth.
+    """Return how many vectors exhaustive tests of outputs may use: about a second's worth.
 
-    If exhaustive tests are required, all that they need; otherwise 0 if no vectors were requested.
+    If exhaustive tests are required, they may use all that they need; otherwise none if no vectors were requested.
     """
     if not request.exhaustive_bits:
         return 0

@@ -1,4 +1,4 @@
-"""Run many small simulations in one build and one run. Only passes are reported; all others must be run alone."""
+"""Run many small simulations in one build and one run. Only passes are reported; other requests must be run alone."""
 
 from __future__ import annotations
 

@@ -114,12 +114,12 @@ def _begun(
 
 
 def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch) -> SimulationRecord:
-    """Return the record of a run with the result ``finding``. Its time counts from the start of the command."""
+    """Return the record of a run with the result ``finding``. The run's time counts from the start of the command."""
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
     found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
     latencies = [Decision("latency", f"{latency} clock edges", "as the design shows it") for latency in sorted(found)]
-    if any(decision.what == "latency" for decision in record.decisions):  # it was given
+    if any(decision.what == "latency" for decision in record.decisions):  # the latency was given
         latencies = []
     return replace(
         record,
@@ -140,7 +140,7 @@ def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch
 
 
 def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -> SimulationRecord:
-    """Add to ``record`` which vectors Icarus ran in addition to Verilator, if not all: it depends on the computer.
+    """Add to ``record`` which vectors Icarus ran in addition to Verilator, if not all; this depends on the computer.
 
     The command to reproduce the run requests the same number of vectors.
     """

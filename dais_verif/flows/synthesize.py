@@ -41,9 +41,9 @@ class SynthesisRequest:
     """A design to synthesize, and the FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
     ``rtl``: user files; if empty, RTL is emitted with ``pipeline``. ``alumacc``: let Yosys merge chains of sums.
-    ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: of user RTL, if it has
-    one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process. ``output``: a
-    folder to keep.
+    ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: the clock of user RTL, if
+    it has one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process.
+    ``output``: a folder to keep.
     """
 
     program: AnyProgram
@@ -129,7 +129,8 @@ def _mapped(
     """Return the results of Yosys, and of nextpnr if requested; if one of them fails, the folder is kept.
 
     Registers of a machine keep their names, from which a proof guesses their content. Registers of a program's pipeline
-    do not: they are named after ops, and a proof would take them for these ops even if bits were optimized away.
+    do not keep their names, which are those of ops: a proof would take them for these ops even if bits were optimized
+    away.
     """
     target, limits = request.target, Limits(request.timeout, request.memory)
     try:

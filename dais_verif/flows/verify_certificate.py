@@ -28,7 +28,7 @@ __all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateRequest:
-    """A certificate, given by its file or by the folder of the sign-off, and the current locations of its files.
+    """A certificate, given as its file or as the folder of the sign-off, and the current locations of its files.
 
     ``program``, ``rtl``: files, or folders that hold them, if they were moved. ``allowed_signers``: a file of signers,
     one of whom must have signed and be allowed to sign at ``verify_time`` (None: now). ``same_tools``: require the

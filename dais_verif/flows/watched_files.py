@@ -17,7 +17,7 @@ __all__ = ["WatchedFiles"]
 class WatchedFiles:
     """The sources and the data files of ``design``, and the SHA-256 of each, sources first.
 
-    ``bitstream``: facts about the bitstream from which the sources were read back; None: they were not.
+    ``bitstream``: facts about the bitstream from which the sources were read back; None: there is no bitstream.
     """
 
     design: RtlDesign
@@ -41,7 +41,7 @@ class WatchedFiles:
         return dict(zip(names, self.sha256[len(self.design.sources) :], strict=True))
 
     def require_unchanged(self, what: str) -> None:
-        """Raise ``InputError`` if a file has changed. ``what``: what was done to the RTL, a participle."""
+        """Raise ``InputError`` if a file has changed. ``what``: a participle that says what was done to the RTL."""
         for path, before, after in zip(_paths(self.design), self.sha256, _sha256(self.design), strict=True):
             if before != after:
                 raise InputError(f"RTL file {str(path)!r} was changed while it was {what}; run again")

@@ -43,7 +43,7 @@ class WorkFolder:
             write_atomically(self.path / "result.json", record.to_json().encode())
 
     def keep(self, record: SimulationRecord) -> None:
-        """Write the record if the folder is kept: the user's, or after a simulation that did not pass."""
+        """Write the record if the folder is kept, which is the user's, or that of a simulation that did not pass."""
         self._begun = None
         self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
         if self.kept:
@@ -98,7 +98,7 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
 
 
 def _has_found(record: Path) -> bool:
-    """Return True if ``record`` is of a proof that wrote a counterexample; only then may that file be removed."""
+    """Return True if ``record`` belongs to a proof that wrote a counterexample; only then may that file be removed."""
     try:
         tree = json.loads(read_plain(record, _MOST_RECORD))
         return bool(tree["schema"] == PROOF_SCHEMA and tree["simulate"])

@@ -29,9 +29,9 @@ _FACTS = "dais.json"
 
 @dataclass(frozen=True)
 class WrapperFolder:
-    """A ``folder`` and the facts in its ``dais.json``. ``latency``: of the core, in clock cycles.
+    """A ``folder`` and the facts in its ``dais.json``. ``latency``: the latency of the core, in clock cycles.
 
-    ``pins``: of a machine; ``program_hash`` is then the hash of the machine.
+    ``pins``: the stream pins of a machine, whose hash is then in ``program_hash``.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class WrapperFolder:
 
 
 def find_wrapper(folder: Path) -> WrapperFolder:
-    """Read a folder of ``emit --wrap axis``. Its files may have changed since: the current files are verified.
+    """Read a folder of ``emit --wrap axis``. Its files may have been changed since: the current files are verified.
 
     Raises ``InputError`` if it is not such a folder.
     """

@@ -249,7 +249,7 @@ class _Cost(NamedTuple):
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """Return the cycles from start to done of the network as a machine with memories, or a warning without such one."""
+    """Return the cycles from start to done of the network as a machine with memories, or why it has none."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:

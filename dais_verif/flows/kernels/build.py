@@ -68,7 +68,7 @@ def build_kernel(
     parallel: int = 1,
     printf: bool = False,
 ) -> KernelBuild:
-    """Write an instance in a ``form`` into the folder ``output``, which may be from an earlier call.
+    """Write an instance in a ``form`` into the folder ``output``, which may hold the files of an earlier call.
 
     ``params``: the file of a request for kernel ``name``; None: ``name`` is the file of a request, or of a user's own
     kernel. ``parallel``: the number of parallel members, for the memory form only. ``printf``: add outputs for the text

@@ -13,6 +13,6 @@ __all__ = ["find_kernel"]
 def find_kernel(program: AnyProgram) -> KernelFolder | None:
     """Return the instance in a folder; None if ``program`` was not written by ``kernel build``.
 
-    Raises ``InputError`` if it was changed since it was built.
+    Raises ``InputError`` if the folder was changed since it was written.
     """
     return read_folder(Path(str(program))) if is_folder(program) else None

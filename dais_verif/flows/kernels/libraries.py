@@ -33,7 +33,7 @@ def list_kernels(libraries: Sequence[Path] = ()) -> KernelListing:
 
 
 def show_kernel(name: str, libraries: Sequence[Path] = (), *, progress: Progress = SILENT) -> KernelInfo:
-    """Return the parameters of a kernel. Raises ``InputError`` if no library has it, or several have."""
+    """Return the parameters of a kernel. Raises ``InputError`` unless exactly one library has it."""
     found = find_libraries(libraries)
     for one in found.broken:
         progress.warning(str(one))

@@ -38,14 +38,14 @@ Ints = NDArray[np.int64]
 
 #: Limits: rows and columns of a grid, and grids of a tensor.
 _MOST_ROWS, _MOST_COLUMNS, _MOST_GRIDS = 24, 64, 6
-#: Members that a chart shows, and cycles of loading before them.
+#: The number of members that a chart shows, and of loading cycles before these.
 _MEMBERS, _BEFORE = 6, 8
 
 
 def picture_of(
     instance: KernelInstance, member: Sequence[int] | None = None, forms: Sequence[str] = FORMS, parallel: int = 1
 ) -> KernelPicture:
-    """Return the pictures of ``instance``, and of ``member``, by its coordinates; by default, of the middle member.
+    """Return the pictures of ``instance`` and of the member with coordinates ``member``; None: the middle member.
 
     ``forms``: the forms to draw charts of. ``parallel``: the number of parallel members in the memory form.
     Raises ``InputError`` for a member outside the index space.
@@ -182,7 +182,7 @@ def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | Non
 
 
 def _window(touched: Ints, size: int, most: int) -> tuple[int, int, bool]:
-    """Return the first coordinate and the number of coordinates that a grid shows, and whether others are cut off."""
+    """Return the first coordinate that a grid shows, how many it shows, and whether it leaves any out."""
     low, high = int(touched.min()), int(touched.max())
     first, last = min(low, 0), max(high, size - 1)
     count = last - first + 1

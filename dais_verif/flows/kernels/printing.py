@@ -53,11 +53,11 @@ def print_members(
     rtl: Path | None = None,
     timeout: float | None = None,
 ) -> KernelPrintout:
-    """Return the printed text for ``tensors``, raw integers of each input, shape (samples, ...); and the same for RTL.
+    """Return the printed text for ``tensors``, raw integers of each input, shape (samples, ...); and the RTL's text.
 
-    ``simulators``: run the RTL in these, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the ports
-    of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, a form that
-    does not fit the instance, and tensors of wrong shapes.
+    ``simulators``: the simulators that run the RTL, in ``folder``. ``rtl``: the file of the RTL, a module ``model``
+    with the ports of the form and its taps; None: RTL is emitted. Raises ``InputError`` for an instance without
+    messages, a form that does not fit the instance, and tensors of wrong shapes.
     """
     require_messages(instance)
     if not simulators:
@@ -78,7 +78,7 @@ def print_folder(
     folder: Path,
     timeout: float | None,
 ) -> KernelPrintout:
-    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: its files."""
+    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: its RTL files."""
     machine = kernel.machine
     if kernel.form == "stream":
         run = stream_run(kernel.instance, kernel.facts["flush"], machine, tensors)

@@ -52,9 +52,9 @@ def prove_kernel(
     """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
 
     The proof covers: each element of an output is written once, and no member accesses elements outside its mapping;
-    the RTL equals the machine, in every cycle, from power-up; and the machine computes, over a frame in which all
-    members run, what all members together compute, for all inputs, and in the frames that follow; with memories also in
-    frames in which they run in many ranges, some of which a reset aborts.
+    the RTL equals the machine, in every cycle, from power-up; and for all inputs, the machine computes what all members
+    together compute, in a frame in which all members run and in the frames that follow. For a form with memories, this
+    includes frames in which members run in many ranges, some of which a reset aborts.
     """
     design = request.design
     if not design.rtl and not design.of_bits:
@@ -157,9 +157,9 @@ def compare_with_members(
     facts: dict[str, int],
     request: ProveRequest | None = None,
 ) -> tuple[DiffRecord, str]:
-    """Compare a machine with all members together: in a frame; with memories then also in a frame of many ranges.
+    """Compare a machine with all members together in a frame; with memories, then also in a frame of many ranges.
 
-    Returns the first comparison that is not a PASS, else the last, and which of the two it is.
+    Returns the first comparison that is not a PASS, else the last one, and the name of the part that was compared.
     """
     members = unfold(instance)
     asked = DiffRequest(a=machine, b=members, prove=True)

@@ -33,8 +33,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_kernel"]
 
-#: The least number of samples per sequence, which run back to back; the approximate number of sequences, each of which
-#: is an Icarus process.
+#: The least number of samples per sequence; a sequence runs its samples back to back. The approximate number of
+#: sequences, each of which is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
@@ -173,7 +173,7 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
 
 
 def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], number: int | None) -> str | None:
-    """Return the first element, in time, that differs from the golden model of the kernel."""
+    """Return the earliest element that differs from the golden model of the kernel."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"

@@ -28,8 +28,8 @@ _MOST_BYTES = 4 << 30
 def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tuple[tuple[Ints, ...], bool]:
     """Return the raw integers of each input, shape (samples, ...), and whether the file had an axis of samples.
 
-    Real numbers are floored to the type, as inputs of a program are. Raises ``InputError`` that names file and tensor
-    for wrong shapes, values that are not numbers, and numbers beyond the type.
+    Real numbers are floored to the type, as inputs of a program are. Raises ``InputError``, which names file and
+    tensor, for wrong shapes, values that are not numbers, and numbers beyond the type.
     """
     found = _arrays(path, kernel.inputs)
     shapes = [one.sizes[::-1] for one in kernel.instance.mapping.inputs]

@@ -1,4 +1,4 @@
-"""Frames that also state control signals, and programs with the values of these appended to their outputs."""
+"""Frames that also state control signals, and programs with the values of these signals as additional outputs."""
 
 from __future__ import annotations
 

@@ -24,16 +24,16 @@ __all__ = ["BoardSequences", "board_decisions", "keep_sequence", "require_whole"
 
 @dataclass(frozen=True)
 class BoardSequences:
-    """Sequences with at most as many cycles as a board takes per vector; and their sources, one class each."""
+    """Sequences with at most as many cycles as a board takes per vector, and a stimulus class for each source."""
 
     sequences: list[InputSequence]
     classes: list[StimulusClass]
 
     @classmethod
     def of(cls, machine: Machine, inputs: Sequence[Path], vectors: int, seed: int, cycles: int) -> BoardSequences:
-        """Return the sequences of files, then ``vectors`` generated cycles, ``cycles`` in each sequence but the last.
+        """Return the sequences of files, then ``vectors`` generated cycles in sequences of at most ``cycles``.
 
-        Raises ``InputError`` for a sequence that is longer.
+        Raises ``InputError`` for a file's sequence with more cycles than that.
         """
         found: list[InputSequence] = []
         classes = []
@@ -70,7 +70,7 @@ def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> No
 
 
 def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
-    """Return the decision how the board starts each sequence, which the machine's file leaves open."""
+    """Return the decision about the start of each sequence on the board, which the machine's file leaves open."""
     found = [
         Decision(
             "sequences",

@@ -22,7 +22,7 @@ __all__ = ["check_machine"]
 
 
 def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
-    """Return the content of ``machine``, and the ops of its blocks and the indices that intervals prove safe.
+    """Return the content of ``machine``, and which ops of its blocks and which indices intervals prove safe.
 
     Registers may hold any value of their types, whether it is reachable or not, so an op that is not safe is UNKNOWN
     unless it breaks its promise for all values.
@@ -83,7 +83,7 @@ def _summary(machine: Machine) -> MachineSummary:
 
 
 def _named(step: Step, index: int) -> NamedOp:
-    """Return the entry of an op: by its block and its number there, or for the check of an index."""
+    """Return the record entry of an op of a block, or of an index check."""
     op, owner = step.program.ops[index], step.owners[index]
     if owner is not None:
         return NamedOp(op=owner[1], mnemonic=op.spec.mnemonic, type=str(op.type), block=owner[0])

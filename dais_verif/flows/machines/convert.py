@@ -27,8 +27,8 @@ __all__ = ["convert_machine"]
 def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionRecord:
     """Write ``machine``; the written machine computes the same in every cycle.
 
-    Raises ``InputError``, which names signal, block or op, if ALIRFSM cannot express it; ``RequestError`` for formats
-    of programs.
+    Raises ``InputError``, which names signal, block or op, if ALIRFSM cannot express the machine; ``RequestError`` for
+    formats of programs.
     """
     require_no_options(layout=request.layout)
     target = "alirfsm" if request.target == "alir" and request.to is None else request.target

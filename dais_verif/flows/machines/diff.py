@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 __all__ = ["diff_machine"]
 
-#: The number of frames from power-up that are checked if one from another state is wrong.
+#: The number of frames from power-up that are checked if a frame from another state is wrong.
 _FRAMES = 3
-#: Cycles of the first frame at which a reset is tried, if it does not restore everything that frames need.
+#: The number of cycles of the first frame in which a reset is tried, if it does not restore all that frames need.
 _RESETS = 64
-#: The number of register elements that a message names.
+#: The largest number of register elements that a message names.
 _LOST = 2
 _Compare = Callable[["DiffRequest", Progress], DiffRecord]
 
@@ -125,7 +125,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
 
 
 def _assumed(machine: Machine, every: Unrolled) -> list[str]:
-    """Return the assumptions of equality: registers with a single value that the oracle calls unknown."""
+    """Return the assumptions behind equality: registers that the oracle calls unknown have some value at power-up."""
     uninitialised = [e for e in every.free if isinstance(e, Element) and machine.signals[e.signal].initial is None]
     if not uninitialised:
         return []
@@ -141,7 +141,7 @@ def _values(values: Sequence[Fraction | None]) -> str:
 
 @dataclass(frozen=True)
 class _Found:
-    """The result of a comparison; ``witness``: of a difference, if there is one."""
+    """The result of a comparison; ``witness``: the inputs and state that show a difference, if there is one."""
 
     record: DiffRecord
     witness: FrameWitness | None = None
@@ -158,7 +158,7 @@ class _Frames:
     compare: _Compare
 
     def compared(self, every: Unrolled, b: Program) -> _Found:
-        """Compare all frames; if a frame leaves inputs or registers open, from power-up first, then from any state.
+        """Compare all frames: if a frame leaves inputs or registers open, first from power-up, then from any state.
 
         Promises are only checked from power-up, since other states may be unreachable. A difference from power-up is
         the result: vectors for any state need not include that state.
@@ -197,7 +197,7 @@ class _Frames:
         return replace(found, record=replace(found.record, message=message))
 
     def unrolled(self, unrolled: Unrolled, b: Program, request: DiffRequest, frames: int | None) -> _Found:
-        """Compare one frame with the program, which reads none of the open inputs."""
+        """Compare one frame with the program, which does not read inputs that the frame leaves open."""
         record = self.programs(unrolled.program, _with_inputs(b, len(unrolled.free)), request)
         return self.found(record, unrolled.free, self.said.frame.outputs, frames)
 
@@ -216,7 +216,7 @@ class _Frames:
         return _Found(record, FrameWitness(self.said, frames, values, outputs[record.difference.output]))
 
     def stalled(self, found: _Found) -> tuple[_Found, bool]:
-        """Check a stall after all frames were equal; return the result, and True if a stall changes nothing."""
+        """Check a stall, given that all frames are equal; return the result, and True if a stall changes nothing."""
         machine, said = self.machine, self.said
         any_state = stall_of(machine, said.frame, said.stall)
         if not any_state.registers:
@@ -242,7 +242,7 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
-        """Check a reset after all frames were equal; return the result, and True if frames after a reset are right."""
+        """Check a reset, given that all frames are equal; return the result, and True if frames after it are right."""
         machine, said = self.machine, self.said
         begin = unroll(machine, said.frame, after=0).known if said.frame.before else every.known
         missed = missed_by_reset(machine, begin, said.reset)
@@ -266,7 +266,7 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def stall(self, stall: Stall) -> DiffRecord:
-        """Compare the registers after and before an edge of a stall."""
+        """Compare the registers before and after a clock edge with the inputs of a stall."""
         return self.programs(stall.after, stall.before, replace(self.request, unchecked=True, inputs=()))
 
 

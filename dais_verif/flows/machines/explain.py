@@ -79,7 +79,7 @@ class _Explainer:
         for j, action in enumerate(found.actions):
             target = action.connection.target
             unknown = action.taken is Taken.UNKNOWN and not action.places
-            # The target of an idle connection is mentioned only if it is known.
+            # The target of an idle connection is mentioned only if the target is known.
             for place in machine.reach(target) if unknown else action.places:
                 self.writers.setdefault((target.signal, place), []).append(j)
 
@@ -108,7 +108,7 @@ class _Explainer:
         )
 
     def because(self, signal: Signal, numbers: Sequence[int]) -> tuple[list[int], str]:
-        """Return the connections that decide an element, and the reason in words."""
+        """Return the connections that determine the value of an element, and the reason in words."""
         if signal.role is Role.INPUT:
             return [], ""
         if signal.name in self.by_block:

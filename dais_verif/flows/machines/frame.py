@@ -22,7 +22,7 @@ __all__ = ["FrameFile", "read_frame"]
 _MOST_BYTES = 1 << 24
 _KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset", "before")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
-#: In place of a value: the input may have any value in this cycle.
+#: The word in place of a value if the input may have any value in this cycle.
 _ANY = "any"
 #: The largest number of cycles of a frame, and of first frames that differ from all later ones.
 _LONGEST = 1 << 16
@@ -33,7 +33,7 @@ _MOST_BEFORE = 256
 class FrameFile:
     """The content of a frame file: the frame, and the input values that stall or restart the machine.
 
-    ``sha256``: of its bytes.
+    ``sha256``: the SHA-256 of the file's bytes.
     """
 
     frame: Frame
@@ -43,7 +43,7 @@ class FrameFile:
 
 
 def read_frame(path: Path, machine: Machine) -> FrameFile:
-    """Return the frame of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    """Return the frame of ``machine`` in the TOML file ``path``. Raises ``InputError``, which names file and key."""
     name = f"frame {str(path)!r}"
     try:
         text = read_toml(path, _MOST_BYTES, "the frame")
@@ -103,7 +103,7 @@ class _Reader:
     def held(
         self, key: str, entries: Any, signals: Mapping[str, Signal]
     ) -> list[tuple[Element, tuple[Fraction | None, ...]]]:
-        """Return the fixed values of every element of an input: one, or one per cycle of the frame; None: not fixed."""
+        """Return for every element of the inputs in ``entries`` its fixed value in each cycle; None: any value."""
         if not isinstance(entries, dict):
             raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
         found = []

@@ -35,7 +35,8 @@ _Rows = dict[str, list[list[Fraction]]]
 class FrameWitness:
     """Values of inputs and registers for which ``port`` is wrong.
 
-    ``frame``: the number of frames after power-up; None: from a state that may be unreachable.
+    ``frame``: the number of frames from power-up before the wrong one; None: the wrong frame begins in a state that may
+    be unreachable.
     """
 
     said: FrameFile
@@ -83,7 +84,7 @@ def _value(what: Port | Element, value: Fraction, first: int) -> FrameValue:
 
 
 def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffRecord:
-    """Return ``record`` of a difference; UNKNOWN if the oracle, which runs the machine itself, does not confirm it."""
+    """Return ``record``; UNKNOWN if the oracle, which runs the machine itself, does not confirm the difference."""
     if witness.frame is None or record.difference is None or record.verdict is not Verdict.PROGRAMS_DIFFER:
         return record
     *_, last = trace_machine(machine, witness.rows(machine), check=False, cycles=witness.last() + 1)

@@ -147,7 +147,7 @@ def _require_options(request: ProveRequest) -> None:
 
 
 def _proved(machine: Machine, task: ProofTask, clock: str) -> tuple[MachineProof, Mapping[str, str] | None]:
-    """Prove the reading of each front end; return the worst result, and why Yosys was left out if it may be."""
+    """Prove the netlist of each front end; return the worst result, and why Yosys was left out, if it was optional."""
     with needed_packages():
         from dais_verif.prover.machines.proof import prove_machine as prove
 
@@ -237,7 +237,7 @@ def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
     )
     record, _, _ = simulate_machine(machine, asked, SILENT, Stopwatch())
     verdict, unconfirmed = record.verdict, {}
-    if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # the sequence could not be judged
+    if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # the simulators could not judge the sequence
         unconfirmed = {result.name: result.failure or record.message for result in record.simulators}
         verdict = Verdict.NOT_RUN
     return Confirmation(verdict, record.message, list(record.simulators), unconfirmed)

@@ -20,9 +20,9 @@ _IN_FOLDER, _PROGRAMS = "model/fsm.json.gz", ("comb.json.gz", "comb.json")
 
 
 def find_machine(program: AnyProgram) -> Machine | None:
-    """Return the machine that ``program`` is, by its content; None if it is something else, or cannot be read.
+    """Return ``program`` as a machine, recognized by its content; None if it is something else, or cannot be read.
 
-    For a folder of alkaid's, this is the machine in it, unless the program that it was made from is there.
+    For a folder of alkaid, return the machine in it, unless it also holds the program that the machine was made from.
 
     Raises ``ProgramError`` if the file claims to be a machine and is not a valid one.
     """

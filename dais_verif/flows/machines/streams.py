@@ -22,7 +22,7 @@ _NEEDED = ("valid_in", "valid_out", "enable")
 
 
 def read_stream(path: Path, machine: Machine) -> MachineStream:
-    """Return the stream of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    """Return the stream of ``machine`` in the TOML file ``path``. Raises ``InputError``, which names file and key."""
     name = f"stream {str(path)!r}"
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "the stream"))
@@ -50,7 +50,7 @@ _WHAT = {
 
 
 def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
-    """Return the stream with ``pins``. Raises ``InputError``, also if a register may change while ``enable`` is 0."""
+    """Return the stream with ``pins``. Raises ``InputError`` for unusable pins, or if a stall may change registers."""
     stream = stream_of(machine, pins)
     held = {Element(pins.enable, 0): Fraction(0)}
     if pins.reset is not None:

@@ -68,7 +68,7 @@ class Boards:
     def judge(
         self, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return the mutants that give a wrong result or no answer; and those without a board, with the reason."""
+        """Return the mutants that are wrong or do not answer, and the mutants that cannot be built, with the reasons."""
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
         with process.workers(self.jobs) as pool:
@@ -104,7 +104,7 @@ class Boards:
 
 
 def _wrong(found: Finding) -> Wrong:
-    """Return where a board was wrong. Raises ``AssertionError`` for a finding that is not about the board."""
+    """Return the place where a board was wrong. Raises ``AssertionError`` for a finding that is not about the board."""
     if found.verdict is Verdict.TOOL_FAILURE:
         return Wrong(BOARD, None, f"the board does not answer: {found.message}")
     if found.verdict is not Verdict.RTL_MISMATCH or found.first_mismatch is None:

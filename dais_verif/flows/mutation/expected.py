@@ -32,7 +32,7 @@ class Expectation:
     by: str
 
     def matches(self, row: MutantRow) -> bool:
-        """Return True if it applies to ``row``."""
+        """Return True if the expectation applies to ``row``."""
         return all(getattr(row, name) == value for name, value in self.which)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Expectation:
 
 
 def read_expected(path: Path) -> list[Expectation]:
-    """Return the expectations in the manifest ``path``. Raises ``InputError`` if it is not a manifest."""
+    """Return the expectations in the manifest ``path``. Raises ``InputError`` if the file is not a manifest."""
     where = f"manifest {str(path)!r}"
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))

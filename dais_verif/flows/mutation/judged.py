@@ -17,8 +17,8 @@ __all__ = ["Judged", "fate_of"]
 class Judged:
     """The judges' results for mutants, by number.
 
-    ``ran``: mutants that a simulator or a board ran. ``again``: for mutants that were proved and yet wrong, whether a
-    separate build is wrong, too. Results are added while judges run.
+    ``ran``: mutants that a simulator or a board ran. ``again``: for mutants that were proved and yet found wrong,
+    whether a separate build is wrong, too. Results are added while judges run.
     """
 
     wrong: dict[int, Wrong] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Judged:
 
 
 def fate_of(number: int, judged: Judged, judges: Collection[str]) -> str:
-    """Return the fate of a mutant. It is unknown if the batch and a separate build differ."""
+    """Return the fate of a mutant. The fate is unknown if the batch and a separate build of the mutant differ."""
     proved = judged.proved.get(number)
     verdict = None if proved is None else proved.verdict
     if number in judged.again:

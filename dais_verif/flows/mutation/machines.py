@@ -25,7 +25,7 @@ __all__ = ["mutated_machine", "opened_machine", "stimulus_of"]
 
 
 def mutated_machine(request: MutationRequest) -> Machine | None:
-    """Return the machine whose RTL is mutated; None for a program, or for anything that is refused as a program.
+    """Return the machine whose RTL is mutated; None for a program, and for anything that its reader will refuse.
 
     Raises ``RequestError`` for options that only programs have.
     """
@@ -55,7 +55,7 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
 
 
 def opened_machine(machine: Machine, request: MutationRequest, folder: Path) -> tuple[RtlDesign, Dut]:
-    """Return the RTL of ``machine``, in ``folder`` if it is emitted, and its ports, with outputs of the same cycle."""
+    """Return the RTL of ``machine``, in ``folder`` if emitted, and its ports, whose outputs have latency 0."""
     asked, _ = opened_design(request.program, request.design)
     interface = interface_of(machine, asked.pins.clock or CLOCK).with_latency(0)
     return machine_design(machine, asked, folder), Dut(interface, Ports((), ()), (), "the machine's types")

@@ -58,8 +58,8 @@ _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
 def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> MutationRecord:
     """Judge mutants of the RTL of ``request``, and keep the record in its folder.
 
-    Verdicts: PASS if all were judged and score, unknowns and expectations are as required; NOT_SIGNED_OFF if not;
-    UNSOUND if a mutant was proved that differs from the program in a simulator; NOT_RUN if there is no mutant; the
+    Verdicts: PASS if all mutants were judged, and score, unknowns and expectations are as required; NOT_SIGNED_OFF if
+    not; UNSOUND if a mutant was proved that differs from the program in a simulator; NOT_RUN if there is no mutant; the
     verdict on the original design if that is not PASS. If interrupted, it keeps a record of the mutants judged so far,
     with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or
     ``RequestError`` for an unusable request, ``ToolError`` if a simulator fails on the original design.
@@ -144,7 +144,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
 
 
 def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
-    """Raise ``InputError`` if mutants are to be simulated whose ports are arrays: the bench connects names."""
+    """Raise ``InputError`` if simulation is requested for mutants with array ports: the bench connects names."""
     wires = () if design.dut is None else (*design.dut.interface.inputs, *design.dut.interface.outputs)
     array = next((wire.name for wire in wires if "[" in wire.name), None)
     if array is not None and {"sim", "directed"} & {*request.asked}:

@@ -38,8 +38,8 @@ __all__ = ["Proved", "Prover", "Question", "ToProve", "prove_all", "prove_origin
 #: The approximate number of mutants that one process proves.
 _TOGETHER = 150
 _DEPTH = 20_000
-#: Seconds for each solver query, and their share of a mutant's time; seconds for the design that others are compared
-#: to.
+#: Seconds for each solver query, and the share of a mutant's time for one query; seconds for the design that others are
+#: compared to.
 _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 
 
@@ -227,7 +227,7 @@ class Prover:
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise ``_Late`` in a block that takes more CPU time: answers do not depend on the load of this computer."""
+    """Raise ``_Late`` in a block that takes more CPU time, which does not depend on the load of this computer."""
     before = signal.signal(signal.SIGPROF, _ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -247,7 +247,7 @@ def prove_original(question: Question, folder: Path, seconds: float) -> Proved:
 
 
 def with_latency(dut: Dut, proved: Proved) -> Dut:
-    """Return ``dut`` with the latency that was proved."""
+    """Return ``dut`` with the proved latency."""
     if proved.timing is None:
         return dut
     return replace(dut, interface=dut.interface.with_latency(proved.timing.latency))

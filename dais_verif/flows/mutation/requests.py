@@ -36,9 +36,9 @@ _MOST = 1_000_000
 class MutationRequest:
     """The RTL to mutate, and the judges of the mutants; defaults are the same as in ``dais-verif mutate``.
 
-    ``count``: mutants, drawn by ``seed``, as evenly over the kinds as possible. ``judges``: of ``JUDGES``; empty:
-    ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of
-    vectors, before ``vectors`` generated ones. ``timeout``: CPU seconds for a mutant. ``simulator``: one of
+    ``count``: mutants, drawn by ``seed``, as evenly over the kinds as possible. ``judges``: a selection of ``JUDGES``;
+    empty: ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``:
+    files of vectors, before ``vectors`` generated ones. ``timeout``: CPU seconds for a mutant. ``simulator``: one of
     ``MUTATION_SIMULATORS``. ``floor``: the least score, in percent; ``most_unknown``: the most unknowns, in percent.
     ``expected``: a manifest that says which judge must find which mutants. ``add_vectors``: a file for vectors that
     kill mutants which survived simulation.

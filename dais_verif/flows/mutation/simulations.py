@@ -97,7 +97,7 @@ class Bench:
     def judge(
         self, simulator: str, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return which of ``mutants`` are wrong, and which the simulator rejects, with the reason.
+        """Return which of ``mutants`` are wrong, and which ones the simulator rejects, with the reason.
 
         Mutants that need a separate build are built for Icarus if possible, which takes a tenth of the time. Raises
         ``ToolError`` if the original design does not run, or is wrong.
@@ -149,7 +149,7 @@ class Bench:
         wrong: dict[int, Wrong],
         refused: dict[int, str],
     ) -> list[int]:
-        """Run many mutants in one build, or in halves if a simulator refuses that; return those that must run alone."""
+        """Run many mutants in one build, or in halves if a simulator refuses it; return mutants that must run alone."""
         some = [mutants[number] for number in numbers]
         name = f"{simulator}_{numbers[0]}_{len(numbers)}"
         try:
@@ -160,7 +160,7 @@ class Bench:
             middle = len(numbers) // 2
             halves = (numbers[:middle], numbers[middle:])
             return [number for half in halves for number in self._some(simulator, mutants, half, wrong, refused)]
-        if 0 in found.wrong:  # it runs last, so remains of mutants cannot be the cause
+        if 0 in found.wrong:  # the original design runs last, so leftovers of mutants cannot be the cause
             row = self._row(found.wrong[0])
             raise ToolError(f"{simulator}: the unmutated design fails when simulated with its mutants, at vector {row}")
         wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.wrong.items()}

@@ -47,8 +47,8 @@ def build_network(
     """Write the network in ``data``, the bytes of an ONNX file, into the folder ``output``, in a ``form``.
 
     ``file``: the configurations, from which an input of the machine selects one; None: the network as it is. ``knobs``:
-    the bytes of their table, if it is not the one built in. ``unrolled``: fused nodes that become one member each.
-    ``read``: files that must not be lost. Raises ``NetworkError`` or ``ConfigurationError`` that names the problem.
+    the bytes of a table of knobs, if it is not the built-in one. ``unrolled``: fused nodes that become one member each.
+    ``read``: files that must not be lost. Raises ``NetworkError`` or ``ConfigurationError``, which names the problem.
     """
     chain = form_chain(networks_of(data, file, grid), form, unrolled)
     names = [EXACT] if file is None else [one.name for one in file.configurations]

@@ -22,7 +22,8 @@ _MOST_BYTES = 1 << 28
 def emit_network(request: EmitRequest) -> EmissionRecord:
     """Write the folder, and return its record. Raises ``RequestError`` for options that are only for modules.
 
-    Raises ``NetworkError`` for layers that cannot be stages, ``InputError`` if it is not a network, or too large.
+    Raises ``NetworkError`` for layers that cannot be stages, ``InputError`` if the input is not a network, or too
+    large.
     """
     # Imported when needed, since it imports the operators of networks and kernels.
     from dais_verif.flows.networks.build import build_network

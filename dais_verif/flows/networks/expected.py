@@ -18,7 +18,7 @@ __all__ = ["expected_tensors", "raw_tensors"]
 
 
 def raw_tensors(chain: Chain, batch: Batch) -> tuple[Ints, ...]:
-    """Return vectors of a network as raw integers of each input, (samples, elements), which its types hold."""
+    """Return vectors of a network as raw integers of each input, shape (samples, elements); they must fit its types."""
     found, at = [], 0
     for name, kind in chain.inputs.items():
         count = chain.storage[name].words * chain.storage[name].channels
@@ -33,7 +33,7 @@ def expected_tensors(
 ) -> tuple[Ints, ...]:
     """Return each output of the network for samples under their configurations, shape (samples, elements).
 
-    Values are raw integers, of the output types of the machine.
+    Values are raw integers of the machine's output types.
     """
     kinds = list(chain.outputs.values())
     sizes = [chain.storage[name].words * chain.storage[name].channels for name in chain.outputs]

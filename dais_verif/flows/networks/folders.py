@@ -18,7 +18,7 @@ __all__ = ["find_folded", "require_no_configuration"]
 def find_folded(program: AnyProgram) -> NetworkFolder | None:
     """Return the hardware of a network in a folder; None if ``program`` is not such a folder.
 
-    Raises ``InputError`` if it was changed since it was written.
+    Raises ``InputError`` if the folder was changed since it was written.
     """
     if not is_folder(program) or not holds_network(Path(str(program))):
         return None

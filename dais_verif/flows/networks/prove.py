@@ -46,10 +46,10 @@ def prove_network(
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
     """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
 
-    The proof covers: the RTL equals the machine, in every cycle, from power-up; in each configuration, every frame that
-    begins with it computes what all members together do, whatever ``config`` is in any other cycle, whatever ran
-    before, and after a reset at any time, and takes as many cycles as stated; all members compute the network,
-    unrolled; each element of a tensor is written once.
+    The proof covers: the RTL equals the machine, in every cycle, from power-up; every frame that begins with a
+    configuration computes what all members together do in this configuration, and takes as many cycles as stated,
+    whatever ``config`` is in any other cycle, whatever ran before, and after a reset at any time; all members compute
+    the unrolled network; each element of a tensor is written once.
     """
     design = request.design
     if not design.rtl and not design.of_bits:
@@ -90,7 +90,7 @@ def prove_network(
 
 
 def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress: Progress) -> ProvedSetting:
-    """Prove a configuration: its frames against all members, then all members against the network."""
+    """Prove a configuration: compare its frames with all members, then all members with the network."""
     name, chain = folder.configurations[number], folder.chain
     members = unfold_chain(chain, number)
     asked = DiffRequest(
@@ -133,7 +133,7 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
 def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[str, Mapping[int, int]]]]:
     """Yield each frame in which the machine must compute the network, and required values of signals, by cycle.
 
-    For a stream: images without a pause, and images that each wait for the result of the previous one.
+    For a stream, one frame has images without a pause; in another, each image waits for the result of the previous one.
     """
     if folder.form == "stream":
         for pause in (False, True):

@@ -19,7 +19,7 @@ __all__ = ["find_network", "info_of", "inputs_of"]
 
 
 def find_network(program: AnyProgram, layout: str | None) -> Network | None:
-    """Return the network that ``program`` is; None if it is something else. Raises as ``read_network`` does."""
+    """Return ``program`` as a network; None if it is something else. Raises the errors of ``read_network``."""
     if isinstance(program, Program | Machine) or is_folder(program):
         return None
     return read_network(program, layout)

@@ -30,8 +30,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_network"]
 
-#: The least number of samples per sequence, which run back to back; the approximate number of sequences, each of which
-#: is an Icarus process.
+#: The least number of samples per sequence; a sequence runs its samples back to back. The approximate number of
+#: sequences, each of which is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
@@ -50,8 +50,8 @@ def simulate_network(
     """Compare every output bit of every cycle with the machine, and output tensors with the unrolled network.
 
     ``vectors`` are cycles: sequences of random images, in which each configuration runs, are added until this number of
-    cycles is reached. Images from files take the configurations in turn. Raises as ``simulate_machine`` does, and
-    ``InputError`` for files that do not fit.
+    cycles is reached. Images from files take the configurations in turn. Raises the errors of
+    ``simulate_machine``, and ``InputError`` for files that do not fit.
     """
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
@@ -162,7 +162,7 @@ def _compared(
 def _difference(
     folder: NetworkFolder, driven: _Driven, found: Found, expected: tuple[Ints, ...], number: int | None
 ) -> str | None:
-    """Return the first element, in time, that differs from the network."""
+    """Return the earliest element that differs from the network."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"

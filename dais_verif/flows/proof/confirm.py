@@ -33,7 +33,7 @@ def prove_and_confirm(
 ) -> tuple[Proof, Dut, Confirmation | None]:
     """Return the result of ``prove_design``, adjusted by simulations in ``folder``; None if nothing was proved.
 
-    ``readings``: warnings that the RTL becomes another design with the macros of some tools.
+    ``readings``: warnings that macros of some tools turn the RTL into another design.
     """
     options = task.options
     request = ConfirmationRequest(
@@ -68,7 +68,7 @@ def _remove(folder: Path) -> None:
 
 
 def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> ConfirmationRequest | None:
-    """Return the request with the ports that the sources declare; None if they do not fit: the proof reports that."""
+    """Return the request with the ports that the sources declare; None if they do not fit, as the proof will report."""
     if said is None:
         return request
     try:

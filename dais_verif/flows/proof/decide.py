@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProofTask", "needed_packages", "prove_design", "read_design", "state_obligations"]
 
-#: Solver seconds for a sample of obligations, of user RTL and of emitted RTL.
+#: Solver seconds for a sample of obligations: for user RTL, and for emitted RTL.
 _FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
 
 #: Options that influence how a proof is found, but not its result.
@@ -39,7 +39,7 @@ _HOW = ("jobs", "store", "timeout")
 
 @dataclass(frozen=True)
 class ProofTask:
-    """A proof to do, and the methods. ``said``: the ports file for ``design``; None: ``design`` has its ports.
+    """A proof to do, and the methods to use. ``said``: the ports file for ``design``; None: ``design`` has its ports.
 
     ``watched``: the files of the design, which must not change.
     """
@@ -152,7 +152,7 @@ def _prove(task: ProofTask, netlists: Sequence[Netlist], dut: Dut) -> Proof:
 
 
 def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, proof: Proof) -> Proof:
-    """Return ``proof`` updated by a check of a sample of its obligations. ``design``: read again if necessary."""
+    """Return ``proof`` updated by a check of a sample of its obligations. ``design``: RTL, read again if necessary."""
     from dais_verif.prover.solving.sampling import BUT_FOR_BLOCKS, WRITTEN, judge_sample, put_to_the_solver
     from dais_verif.prover.terms import as_written
 
@@ -182,7 +182,7 @@ def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:
 
 
 def state_obligations(task: ProofTask, dut: Dut, proof: Proof) -> tuple[list[Statement], str]:
-    """Return the obligations of ``proof`` for other solvers, read by its first front end; and the form of the terms."""
+    """Return the obligations of ``proof`` for other solvers, by the first front end, and the form of their terms."""
     from dais_verif.prover.solving.export import export_statements
     from dais_verif.prover.terms import as_written
 

@@ -43,7 +43,7 @@ def stop_if_abandoned() -> None:
 def run_deep(work: Callable[[], _T]) -> _T:
     """Call ``work`` in a separate thread, when it is its turn to prove, and return its result.
 
-    Raises ``InputError`` if that stack is not deep enough.
+    Raises ``InputError`` if the stack of the thread is not deep enough.
     """
     results: list[_T] = []
     errors: list[BaseException] = []
@@ -71,11 +71,11 @@ def run_deep(work: Callable[[], _T]) -> _T:
                 thread.start()
             finally:
                 threading.stack_size(size)
-        while thread.is_alive():  # wakes up for Ctrl-C
+        while thread.is_alive():  # wakes up regularly, to react to Ctrl-C
             thread.join(0.1)
     except KeyboardInterrupt:
         thread.abandoned = True
-        atexit.register(_leave, thread)  # its objects must not be destroyed before it notices
+        atexit.register(_leave, thread)  # wait until the thread notices: its objects must not be destroyed earlier
         raise
     if errors:
         raise errors[0]

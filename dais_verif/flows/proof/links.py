@@ -48,7 +48,7 @@ __all__ = ["core_request", "hints_of", "link_asked", "prove_link"]
 _CLOCK = "aclk"
 #: The default clock period in ns, as in ``build``.
 _PERIOD = 1000 / 12
-#: Seconds for all solver calls; vectors of the simulated board, with a successful proof and without.
+#: Seconds for all solver calls; numbers of vectors for the simulated board, after a successful proof and otherwise.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 #: Verdicts of a simulated board that mean wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
@@ -102,7 +102,7 @@ def prove_link(
     """Return the record of the core's proof with the proof of the bitstream, and the folder that was kept.
 
     PASS: both are proved, and a simulated board made of the bitstream gave the right outputs. RTL_MISMATCH and other
-    verdicts for wrong RTL: the core or that board is wrong. Else UNKNOWN.
+    verdicts for wrong RTL: the core or the simulated board is wrong. Otherwise UNKNOWN.
     """
     bitstream = request.design.bitstream
     assert bitstream is not None

@@ -51,7 +51,7 @@ def proof_record(
     simulate: str | None,
     project: ProjectInfo | None = None,
 ) -> ProofRecord:
-    """Return the record. ``design``: as proved, or as it was wrong in a simulator; ``dut``: its ports."""
+    """Return the record. ``design``: the design that was proved, or was wrong in a simulator; ``dut``: its ports."""
     counts = {kind: Counter(claim.status for claim in part) for kind, part in _parts(proof).items()}
     return ProofRecord(
         verdict=proof.verdict,

@@ -39,8 +39,8 @@ def _is_vhdl(design: RtlDesign) -> bool:
 class RtlReader:
     """One front end, or two whose results are compared. ``folder``: where Yosys may work.
 
-    ``bitwise``: the design is a netlist. ``foreign``: it is user RTL. ``machine``: it has state, which may be in
-    memories.
+    ``bitwise``: the design is a netlist. ``foreign``: the design is user RTL. ``machine``: the design has state, which
+    may be in memories.
     """
 
     front_end: str
@@ -56,7 +56,7 @@ class RtlReader:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The front ends; the result of the first one is proved first."""
+        """The names of the front ends; the netlist of the first one is proved first."""
         return FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: RtlDesign) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class RtlReader:
     def readable(self, name: str, design: RtlDesign) -> Iterator[Callable[[], Netlist]]:
         """Yield a function that reads ``design``, in Verilog, with one front end: at every call, in any thread.
 
-        Yosys runs before, in the caller's thread: Ctrl-C reaches the main thread, which kills its processes. Raises
+        Yosys runs beforehand, in the caller's thread: Ctrl-C reaches the main thread, which kills its processes. Raises
         ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
         """
         if name == "slang":
@@ -112,4 +112,4 @@ class RtlReader:
         try:
             yield read
         finally:
-            form.unlink()  # it is large, and the script in the same folder writes it again
+            form.unlink()  # the file is large, and the script in the same folder can write it again

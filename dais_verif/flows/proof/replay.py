@@ -69,7 +69,7 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
     if proof.timing is None:
         return dut
     clocking = dut.interface.clocking
-    if clocking is None:  # active levels were not given: use what the proof inferred
+    if clocking is None:  # no active levels were given: use those that the proof inferred
         held = proof.held.get(_RESET)
         reset = None if held is None else _RESET
         clocking = Clocking(proof.timing.clock, None, reset, held == 1, proof.timing.enable)
@@ -111,7 +111,7 @@ def replay_counterexample(
 
 
 def replay_handshake(proof: Proof, dut: Dut, design: RtlDesign, folder: WorkFolder) -> Proof:
-    """Return ``proof``, of a broken handshake, updated by the replay in a simulator."""
+    """Return ``proof``, which found a broken handshake, updated by the replay in a simulator."""
     from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
     handshake, clocking = proof.handshake, dut.interface.clocking
@@ -140,7 +140,7 @@ def simulate_out_of_step(
     folder: WorkFolder,
     progress: Progress,
 ) -> tuple[Proof, RtlDesign, Finding] | None:
-    """Return the simulation of registers that do not advance together, if it finds an error.
+    """Return the simulation of a design whose registers do not advance together, if it finds an error.
 
     Vectors come with bubbles, stalls and resets if the design has pins for them. None: there is no error, or the clock
     is unknown.
@@ -185,14 +185,14 @@ def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDes
 def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:
     """Return ``proof`` updated by the replay: the results of simulators and golden model take precedence.
 
-    ``readings``: warnings that the RTL becomes another design with the macros of some tools, which explains
+    ``readings``: warnings that macros of some tools turn the RTL into another design, which would explain
     differences.
     """
     if finding.verdict in _CONFIRMED:
         return replace(proof, verdict=finding.verdict)
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
-    if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # and it gave no output at all
+    if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # and it gave no output
         return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; replayed: {finding.message}")
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")

@@ -28,9 +28,9 @@ class ProveRequest:
     beyond the intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``: replays a
     counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percentage
     of the obligations that the solver checks again. ``dump_smt``: a folder for all obligations, as SMT-LIB 2.
-    ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate user RTL after it is proved. ``period``: of
-    the clock of a bitstream behind a link, in ns; None: 83.3, for 12 MHz. ``output``: a folder to keep. ``command``: a
-    function that takes additional arguments and returns the command line for the record; None: derived from the
+    ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate user RTL after it is proved. ``period``: the
+    clock period in ns of a bitstream behind a link; None: 83.3, for 12 MHz. ``output``: a folder to keep. ``command``:
+    a function that takes additional arguments and returns the command line for the record; None: derived from the
     request.
     """
 

@@ -44,7 +44,7 @@ class BitstreamFile(NamedTuple):
 
 
 def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
-    """Return the logic of a bitstream. ``folder``: for files of tools.
+    """Return the logic of a bitstream. ``folder``: where tools put their files.
 
     Raises ``InputError`` if any part of the bitstream is not understood.
     """
@@ -72,7 +72,7 @@ def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path,
     """Write the logic of a board into ``folder``.
 
     Returns the file, the kind of its link, which is added to ``top``, and the bitstream's facts. Raises ``InputError``
-    if its pins are not those of a link.
+    if the pins of the bitstream are not the pins of a link.
     """
     kind = link_of(given)
     if kind is None:
@@ -93,7 +93,7 @@ def bitstream_facts(given: BitstreamFile) -> BitstreamFacts:
 
 
 def link_of(given: BitstreamFile) -> str | None:
-    """Return the kind of link whose ports the pins have; None: a core without a link."""
+    """Return the kind of link to which the pins belong; None: a core without a link."""
     names = {bit.name for bit in read_pins(given.pins)}
     return next((kind for kind, port in _LINK_PORTS.items() if port in names), None)
 

@@ -23,10 +23,10 @@ _MOST_TEXT = 8 << 20
 
 
 def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> Iterator[CertificateFinding]:
-    """Yield differences between ``deployed`` and ``certified``, which is None if no bitstream was certified.
+    """Yield the differences between ``deployed`` and ``certified``, which is None if no bitstream was certified.
 
     Either may be binary or text as written by ``iceunpack``; comments and data before the configuration are ignored.
-    ``folder``: for files of tools. Raises ``ToolError`` if tools are missing.
+    ``folder``: where tools put their files. Raises ``ToolError`` if tools are missing.
     """
     what = f"bitstream {deployed}"
     if certified is None:
