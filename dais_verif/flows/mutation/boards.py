@@ -68,7 +68,7 @@ class Boards:
     def judge(
         self, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return the mutants that are wrong or do not answer, and the mutants that cannot be built, with the reasons."""
+        """Return the mutants that are wrong or do not answer, and the mutants that cannot be built, with reasons."""
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
         with process.workers(self.jobs) as pool:
