@@ -153,7 +153,7 @@ def test_a_violation_stops_before_any_simulator(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_unwritable_work_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
-    """A folder is in the place of a file that the run must write."""
+    """A work folder in which a file is in the place of a folder that the run must create gives one line."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.bin").write_bytes(GOOD)
     (tmp_path / "out").mkdir()

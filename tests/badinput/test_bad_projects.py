@@ -19,7 +19,7 @@ SECRET = "module layer(input [7:0] model_inp, output [3:0] model_out); endmodule
 
 
 class Bad(NamedTuple):
-    """A change of a folder of da4ml or alkaid, ``pipelined`` or not, and a part of the one line in which it ends."""
+    """A change of a folder of da4ml or alkaid, ``pipelined`` or not, and a part of the one-line message about it."""
 
     spoil: Callable[[Path], object]
     said: str

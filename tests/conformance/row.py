@@ -96,15 +96,15 @@ def exact(number: Number) -> Fraction:
 
 
 def mux(condition: int, shift: int = 0) -> int:
-    """Return the data of ±6: the low int32 is the op of the condition, the high int32 the shift of id1."""
+    """Return the data of opcode ±6: the low int32 is the op of the condition, the high int32 the shift of id1."""
     return shift << 32 | condition
 
 
 def entry(table: int, offset: int = 0) -> int:
-    """Return the data of 8: the low int32 is the table, the high int32 the offset."""
+    """Return the data of opcode 8: the low int32 is the table, the high int32 the offset."""
     return offset << 32 | table
 
 
 def bitwise(operation: int, shift: int = 0, *, negate_a: int = 0, negate_b: int = 0) -> int:
-    """Return the data of 10: the low int32 shifts id1, bits 32 and 33 negate, the top byte is the operation."""
+    """Return the data of opcode 10: the low int32 shifts id1, bits 32, 33 negate, the top byte is the operation."""
     return operation << 56 | negate_b << 33 | negate_a << 32 | shift & 0xFFFF_FFFF

@@ -144,7 +144,7 @@ def test_violation_stops_a_checked_run_before_any_simulation(tmp_path: Path) -> 
 
 
 def test_an_output_that_no_double_holds_is_refused() -> None:
-    """The value is 2**53 + 1, in the second row and the second output."""
+    """The value 2**53 + 1, which no double holds, is refused; the error names its row and its output."""
     kind = (0, 60, 0)
     program = Program.build([(-1, 0, -1, 0, kind), (4, 0, -1, 1, kind)], [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
     assert run(program, [[2**53 - 1]]).tolist() == [[2**53 - 1, 2**53]]

@@ -102,12 +102,12 @@ def signed_relu(program: Program, op: Op) -> bool:
 
 
 def other_not(program: Program, op: Op) -> bool:
-    """Return whether it is a NOT into another type than the operand's, or into a type without bits."""
+    """Return whether the op is a NOT into another type than the operand's, or into a type without bits."""
     return op.code == Code.BIT_UNARY and op.data == 0 and (op.type != program.ops[op.id0].type or not op.type.width)
 
 
 def all_of_unsigned(program: Program, op: Op) -> bool:
-    """Return whether it is an AND-reduce of an unsigned operand.
+    """Return whether the op is an AND-reduce of an unsigned operand.
 
     alkaid compares the raw integer with the upper bound of the interval, which is a real value.
     """

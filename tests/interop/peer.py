@@ -72,7 +72,7 @@ def answers(jobs: Sequence[Job], timeout: float = 300.0) -> list[Answer]:
 
 
 def _ask(jobs: Sequence[Job], timeout: float) -> tuple[list[Answer], str]:
-    """Return the answers of one process, and how the first job without an answer must have ended it."""
+    """Return the answers of one process, and how the first job without an answer must have ended that process."""
     with subprocess.Popen(
         [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -18,7 +18,7 @@ TOP = "model"
 
 @dataclass(frozen=True)
 class Rtl:
-    """Files that da4ml wrote: its program as JSON and its sources. ``latency``: in rising edges, if it is clocked."""
+    """Files that da4ml wrote: a program as JSON, and RTL. ``latency``: rising edges, None without a clock."""
 
     program: Path
     sources: tuple[Path, ...]

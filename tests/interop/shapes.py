@@ -153,7 +153,7 @@ def signed_relu(program: Program, op: Op) -> bool:
 
 
 def widening_not(program: Program, op: Op) -> bool:
-    """Return whether it is a NOT whose signed result is not as wide as its operand, or whose operand has no bits."""
+    """Return whether the op is a NOT with a signed result not as wide as its operand, or an operand without bits."""
     if abs(op.code) != 9 or op.data != 0:
         return False
     width = program.ops[op.id0].type.width
@@ -161,7 +161,7 @@ def widening_not(program: Program, op: Op) -> bool:
 
 
 def all_of_a_fraction(program: Program, op: Op) -> bool:
-    """Return whether it is an AND-reduce of an unsigned value with a fraction, or of a negated value."""
+    """Return whether the op is an AND-reduce of an unsigned value with a fraction, or of a negated value."""
     if abs(op.code) != 9 or op.data != 2:
         return False
     kind = program.ops[op.id0].type
@@ -171,7 +171,7 @@ def all_of_a_fraction(program: Program, op: Op) -> bool:
 
 
 def part_of_a_table(program: Program, op: Op) -> bool:
-    """Return whether it is a lookup that da4ml's JSON, where tables match intervals, cannot express by types alone."""
+    """Return whether the op is a lookup that da4ml's JSON, whose tables fit intervals, cannot express by types only."""
     if op.code != 8:
         return False
     table = program.tables[low_int32(op.data)]

@@ -60,7 +60,7 @@ def test_a_case_takes_the_place_of_a_case_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("link", ["rtl", "rtl/a.v", "program.bin", "case.json"])
 def test_a_case_is_written_through_no_link(link: str, tmp_path: Path) -> None:
-    """The folder is an earlier case, which would be overwritten, with one link in it."""
+    """An earlier case would be overwritten, but not if one of its files or folders is a link."""
     folder, outside = tmp_path / "case", tmp_path / "outside"
     kept_in(folder)
     outside.mkdir()

@@ -118,7 +118,7 @@ def test_no_tool_is_told_where_it_works(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_checkout_at_any_path_simulates_proves_and_synthesizes(tmp_path: Path) -> None:
-    """The program, the work folder, the cache, the current folder and the package itself are at the path."""
+    """Verbs work if program, work folder, cache, current folder and the package itself are at a path of odd names."""
     name = "".join(NAMES[:-1]).replace(":", "").replace("PWNED", "PWN")  # Python's path is divided by colons
     place = tmp_path / name
     place.mkdir()

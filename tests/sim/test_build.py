@@ -156,7 +156,7 @@ def test_a_build_never_keeps_what_was(simulator: ModuleType, folder: Path) -> No
 
 
 def simulator_of(simulator: ModuleType, folder: Path) -> Simulation:
-    """Return the simulation that a caller would run that overlooked the failed build."""
+    """Return the simulation that a caller would run if the failed build were overlooked."""
     name = simulator.__name__.rpartition(".")[2]
     output = {"icarus": "simulation.vvp", "verilator": "simulation"}[name]
     start = {"icarus": ("vvp", "-n"), "verilator": ()}[name]

@@ -114,7 +114,7 @@ class TestRuns:
 
     @pytest.mark.parametrize("blocked", ["cache", "cache/builds"])
     def test_without_a_cache_that_can_be_written_build_each_time(self, blocked: str, tmp_path: Path) -> None:
-        """A file is in the place of the folder, since missing permissions would not stop root."""
+        """Each run builds if a file is in the place of the cache's folder; missing permissions would not stop root."""
         shutil.rmtree(tmp_path / "cache")
         (tmp_path / blocked).parent.mkdir(exist_ok=True)
         (tmp_path / blocked).touch()
@@ -149,7 +149,7 @@ class TestOther:
     """If anything differs on which a build depends, the design is built again."""
 
     def test_rtl_is_found_wrong_though_the_good_one_is_kept(self, tmp_path: Path) -> None:
-        """The wrong RTL differs in one character only, so both texts have the same length."""
+        """Wrong RTL that differs from right, cached RTL in only one character, and not in length, is found wrong."""
         bad = mutant(EVERY, "op_4 =", "+", "-")
         assert len(bad) == len(emit_verilog(EVERY))
         runs = [run_sim(EVERY, tmp_path, "--vectors", 50, rtl=rtl) for rtl in (None, bad)]
@@ -178,7 +178,7 @@ class TestOther:
         ]
 
     def test_order_and_split_of_files(self, tmp_path: Path) -> None:
-        """The files have the same total text, in another order or split: the last definition of a macro counts."""
+        """The same total text in another order or split into files is built anew: a macro's last definition counts."""
         one, two, use = "`define V 4'd0\n", "`define V 4'd1\n", GOOD.replace("4'd0", "`V")
         for name, text in (("a", one), ("b", two), ("c", use), ("bc", two + use)):
             (tmp_path / f"{name}.v").write_text(text)

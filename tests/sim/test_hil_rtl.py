@@ -200,7 +200,7 @@ endmodule
 def test_a_board_that_was_only_switched_on_answers_without_a_bit_unknown(deviation: int, tmp_path: Path) -> None:
     """In Icarus, where registers without a value are X, the answer has no X, and no reset is needed.
 
-    ``deviation``: of the host's bit time from the board's, in percent.
+    ``deviation``: the deviation of the host's bit time from the board's, in percent.
     """
     clocks = 20
     inputs, outputs = vectors(2)
@@ -255,7 +255,10 @@ endmodule
 
 
 def over_spi(folder: Path, half: int, bug: tuple[str, str] = ("", "")) -> list[Frame]:
-    """Return the frames sent over SPI in Icarus after power-on; ``half`` a bit in ns, with a clock period of 10 ns."""
+    """Return the frames sent over SPI in Icarus after power-on.
+
+    ``half``: half the time of a bit in ns; the clock period is 10 ns.
+    """
     inputs, _ = vectors(2)
     asked = encode(Frame(Kind.IDENTIFY, 1, b"")) + run(2, inputs)
     data = asked.replace(b"\0", b"\x7d\x20") + bytes(300)

@@ -25,7 +25,7 @@ from dais_verif.verdict import Verdict
 
 #: The constant 3 in two bits; no inputs.
 PROGRAM = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[])
-#: Outputs computed from the port that must be ignored: independent of it; 3 at only one of its values.
+#: Outputs computed from the port that must be ignored: RIGHT is 3 for both of its values, those in WRONG only for one.
 RIGHT = "{1'b1, model_inp | ~model_inp}"
 WRONG = ["{1'b1, ~model_inp}", "{1'b1, model_inp}"]
 SAYS = "with each vector, model_inp was 0 and 1: it has no bits in the program and must have no effect"
@@ -101,7 +101,7 @@ PORTS = '[inputs]\nport = "x_{}"\n[outputs]\nport = "y"\n'
     ("value", "verdict"), [("x_1", "PASS"), ("x_1 ^ x_0", "RTL_MISMATCH"), ("x_1 ^ !x_0", "RTL_MISMATCH")]
 )
 def test_a_port_of_its_own_beside_one_with_bits(value: str, verdict: str, simulator: str, tmp_path: Path) -> None:
-    """Vectors have values for the port, exhaustive ones, too, but outputs that depend on it are not exhausted."""
+    """All vectors, also exhaustive ones, have values for the port, but outputs that depend on it are not exhausted."""
     (tmp_path / "ports.toml").write_text(PORTS)
     rtl = f"module model(input x_0, input [3:0] x_1, output [3:0] y);\n  assign y = {value};\nendmodule\n"
     options = ("--ports", tmp_path / "ports.toml", "--vectors", 1, "--exhaustive-bits", 8)
@@ -152,7 +152,7 @@ def test_on_a_board(value: str, verdict: Verdict, tmp_path: Path) -> None:
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize(("value", "verdict"), [("n", "PASS"), ("n ^ z", "RTL_MISMATCH"), ("n ^ !z", "RTL_MISMATCH")])
 def test_a_port_of_a_machine(value: str, verdict: str, simulator: str, tmp_path: Path) -> None:
-    """The machine is a counter with an input ``z`` that has no bits."""
+    """A counter with an input ``z`` without bits passes only if its output does not depend on ``z``."""
     fsm, nothing = counter(rst_if=signal("rst", exposed=True), rst_to=[3])["fsm"], [[False, 0, 0]]
     through = connect(signal("z", nothing, exposed=True), signal("w", nothing, exposed=True))
     whole = tree(fsm["logic"], [*fsm["conns"], through])

@@ -34,7 +34,7 @@ def odd(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 2), ("verilator", 0.05)])
 def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
-    """The limit is either too short for any start, or long enough for a design that would end."""
+    """An endless run ends at its limit, whether that is too short for any start or enough for a design that ends."""
     verilator_runtime.ensure()
     endless = "  reg a, b;\n  initial a = 0;\n  always @(a) b = ~a;\n  always @(b) a = b;\nendmodule"
     rtl = emit_verilog(EVERY).replace("endmodule", endless)
@@ -127,7 +127,7 @@ def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedPr
 def test_ctrl_c_during_a_replay(
     interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The replay is in Verilator, which takes longer than Icarus and is used where there is no Icarus."""
+    """Ctrl-C ends a replay in Verilator, which takes longer than one in Icarus and is used if there is no Icarus."""
     monkeypatch.setenv("DAIS_VERIF_IVERILOG", "/nonexistent")
     (odd / "bad.v").write_text(BAD)
 

@@ -36,7 +36,8 @@ KNOB_NUMBERS = (12, 121, 124, 127, 129, 133, 138, 152, 231, 233, 265)
 def case_of(knob: int, scanned: bool = False) -> dict[str, Any]:
     """Return the smallest case of exact vectors with sums and weights that DAIS can represent (no weight times 4/3).
 
-    ``scanned``: only cases whose outputs of a row and of a column fit into the input a stride apart.
+    ``scanned``: consider only cases that the stream form accepts: in each dimension, the outputs, each a stride after
+    the previous one, fit into the input.
     """
     cases = [case for case in VECTORS["cases"] if case["knob"] == knob and case["rule"] == "exact"]
     chosen = [case for case in cases if case["groups"] == 1 and (not scanned or fits(case))]

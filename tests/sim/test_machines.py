@@ -197,7 +197,7 @@ def test_a_run_without_output_bits_or_cycles_is_no_pass() -> None:
 
 
 def test_a_machine_without_inputs_runs() -> None:
-    """The machine is a ring of two registers, which exchange their initial values."""
+    """A machine without inputs runs: a ring of two registers, which exchange their initial values."""
     a, b = (signal(name, NIBBLE, reg=True, rst_to=[value]) for name, value in (("a", 3), ("b", 12)))
     of = tree({}, [connect(a, b), connect(b, a), connect(a, signal("y", NIBBLE, exposed=True))])
     record = sim(of, vectors=20)
@@ -418,7 +418,7 @@ def test_what_shows_in_a_late_sequence_alone_is_found_in_bulk_and_confirmed(tmp_
     """An initial value that only the last of 12 sequences reads is found in bulk and confirmed in Icarus.
 
     Word 4 is read before it is written only if four words went in and out before a fifth. Icarus runs the first eight
-    sequences, and then that one, too.
+    sequences, and then the last one, too.
     """
     push, pop = np.zeros((2, 12, 30, 1))
     push[:, :20] = 1

@@ -80,7 +80,7 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
 
 
 def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None:
-    """Verilator runs these vectors in a second, for which Icarus would need a minute."""
+    """Icarus ends when Verilator does: it would need a minute for vectors that Verilator runs in a second."""
     finding = verified(EVERY, tmp_path, SimulationOptions(check=False), rows=200_000)
     icarus, verilator = finding.simulators
     assert finding.verdict is Verdict.PASS
@@ -117,7 +117,7 @@ def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
 
 
 def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
-    """A simulator is started before its job is written, and must not find the job of the run before."""
+    """A folder can be used again: a simulator, started before its job is written, does not find the previous job."""
     for rows in (300, 5):
         finding = verified(EVERY, tmp_path, BOTH, rows=rows)
         assert finding.verdict is Verdict.PASS

@@ -142,7 +142,7 @@ class TestVerdicts:
         assert run.record["first_mismatch"]["blame"]["kind"] == "output"
 
     def test_metavalue_within(self, tmp_path: Path) -> None:
-        """numeric_std turns a sum with one such bit into all X."""
+        """If one bit within an operand is neither 0 nor 1, numeric_std turns the whole sum into X."""
         run = addsub(tmp_path, old="resize(op_2, 9) +", new='signed\'(op_2(5) & "0-0" & op_2(4 downto 0)) +')
         assert run.ending == ("X_IN_OUTPUT", 4)
         assert run.record["first_mismatch"]["blame"]["op"] == 4

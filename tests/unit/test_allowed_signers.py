@@ -26,8 +26,8 @@ def line(who: str = "ada@lab", options: str = "", key: Ed25519PrivateKey = KEY, 
     return f"{who} {options + ' ' if options else ''}{kind} {text} a comment\n"
 
 
-#: Contents of a file, and whether KEY may sign for ada@lab at NOW. Every process generates new keys, so that the names
-#: are the ids of the tests.
+#: Contents of a file, and whether KEY may sign for ada@lab at NOW. Every process generates new keys, so the contents
+#: differ between processes, and the names serve as ids of the tests.
 FILES: dict[str, tuple[str, bool]] = {
     "alone": (line(), True),
     "patterns": (line("ada@lab,*@fab"), True),
@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_understood(text: str, says: str, tmp_path: Path) 
 
 
 def test_a_bad_line_is_never_passed_over(tmp_path: Path) -> None:
-    """ssh-keygen skips such a line; but the line may have been meant to revoke a permission."""
+    """A line that ssh-keygen would skip as invalid is refused, as it may have been meant to revoke a permission."""
     (tmp_path / "signers").write_text(line() + line(options='valid-before="soon"'))
     with pytest.raises(InputError, match="line 2"):
         principals(tmp_path / "signers", public_key(KEY), NOW)

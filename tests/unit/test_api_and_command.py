@@ -36,7 +36,7 @@ X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
 OTHER = Program.build([X, Y, (1, 0, 1, 0, (1, 4, 0))], [(2, 0, 0)], inp_shift=[0, 0])
 
-#: Times, and the command line to copy, which the command records as it was typed.
+#: Fields that may differ: times, and the command line to copy, which the command records as it was typed.
 _VARYING = {"seconds", "build_seconds", "run_seconds", "times", "profile", "cached", "reproduce", "replay", "batches"}
 
 #: The command, and the same request as a call of the API.
@@ -152,7 +152,7 @@ NO_DEFAULT = ("inputs", "rtl", "data", "parameters", "jobs", "latency", "at_once
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_defaults_are_the_same(name: str) -> None:
-    """Function, request and options of the verb have the same defaults."""
+    """The function, the request and the options of the verb have the same defaults."""
     function, verb, requests = REQUESTS[name]
     parameters = inspect.signature(function).parameters
     command = main.cli.get_command(None, verb)  # type: ignore[arg-type]

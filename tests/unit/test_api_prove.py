@@ -151,7 +151,7 @@ def test_in_threads_and_where_an_event_loop_runs(bug: Path) -> None:
 
 
 def test_a_proof_that_is_interrupted_ends_soon() -> None:
-    """Otherwise the next proof would wait until the interrupted one has finished."""
+    """An interrupted proof ends soon; otherwise the next proof would wait until it has finished."""
     ended = threading.Event()
 
     def work() -> None:
@@ -188,7 +188,7 @@ def test_under_o_nothing_is_lost(bug: Path, path: Path) -> None:
 def test_rtl_that_changes_meanwhile_has_no_verdict(
     bug: Path, path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The files are read once more for the replay, which would then run another design than the one that was proved."""
+    """RTL that changes before the replay gets no verdict, as the replay would run another design than was proved."""
     replayed = replay.replay_counterexample
 
     def late(*arguments: Any) -> Any:
@@ -202,7 +202,7 @@ def test_rtl_that_changes_meanwhile_has_no_verdict(
 
 
 def test_a_proof_of_rtl_that_changes_meanwhile_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise the proof of the new content would be kept as a proof of the old one."""
+    """If RTL changes during its proof, nothing is cached; the new content's proof would count as the old one's."""
     from dais_verif.flows.proof import decide
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))

@@ -154,7 +154,7 @@ def test_integers_of_any_size_are_exact() -> None:
 
 @pytest.mark.parametrize("shape", [(9, 1, 1), (1, 9, 1), (1, 1, 9), (3, 3, 1)])
 def test_sums_beyond_int64_are_exact(shape: tuple[int, ...]) -> None:
-    """Each product fits int64, but their sum does not."""
+    """A sum is exact if it exceeds int64 although each of its products fits int64."""
     x = np.full((1, *shape), 1 << 30)
     assert approx.convolve(x, x).tolist() == [[[[9 << 60]]]]
 

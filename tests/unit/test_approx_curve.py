@@ -33,7 +33,7 @@ def test_there_is_a_curve_for_every_real_file() -> None:
 
 
 def test_losses_that_are_near_are_one_group() -> None:
-    """Losses near that of the first member form a group, not losses near that of the preceding one.
+    """A group holds the losses near that of its first member, not those near that of the preceding member.
 
     Among equally good members, the first is taken.
     """
@@ -72,7 +72,7 @@ def test_the_fastest_within_a_budget_that_is_inclusive(budget: str, chosen: str 
 
 
 def test_a_budget_is_compared_as_decimals() -> None:
-    """The two losses are equal as floats."""
+    """A loss just above the budget exceeds it, although loss and budget are equal as floats."""
     most, more = "0.1", "0.1000000000000000000001"
     assert float(most) == float(more)
     file = file_of(("a", "1", "1", "0"), ("b", "3", "1", more), ("c", "2", "1", most))

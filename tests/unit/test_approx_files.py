@@ -51,7 +51,7 @@ def test_a_real_file_comes_back_byte_for_byte(path: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("path", REAL, ids=names(REAL))
 def test_a_real_file_deserves_its_notices(path: Path) -> None:
-    """The only thing noticed in real files is ``fp16`` with the number of fp32."""
+    """The only notice that real files cause is the one about ``fp16`` with the number of ``fp32``."""
     file = approx.read(path)
     odd = len(re.findall(rb" fp16 11\b", path.read_bytes()))
     assert [notice.token for notice in file.notices] == ["11"] * odd

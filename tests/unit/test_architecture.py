@@ -239,7 +239,7 @@ def test_an_import_is_seen_however_it_is_written(source: str, found: set[str], t
 
 
 def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None:
-    """Loading any of these modules would take some percent of a run whose design was built before."""
+    """Slow modules are not loaded before a simulator starts; they would add some percent to a run of a built design."""
     late = ("cocotb", "pytest", "rich", "filelock", "dais_verif.golden", "dais_verif.simulation.verify")
     code = (
         "import sys, dais_verif.cli.sim\nfrom dais_verif.toolchain import tools\ntools.cocotb_entry()\n"

@@ -1,4 +1,4 @@
-"""Networks of products: which programs they are, and what makes the measurement fail."""
+"""Networks of products: the programs are right, and the measurement fails if one is not proved in time."""
 
 from __future__ import annotations
 

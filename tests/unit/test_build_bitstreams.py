@@ -138,7 +138,7 @@ def test_another_seed_is_another_bitstream(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_says_by_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numbers are read from the log of a nextpnr that stops; the fake one here prints what the real one did."""
+    """The error states how many cells are too many, as read from nextpnr's log; a fake nextpnr prints a real log."""
     fake = tmp_path / "nextpnr-ice40"
     fake.write_text(f"#!/bin/sh\ncat <<END\n{_FULL}END\nexit $(($# > 1))\n")
     fake.chmod(0o755)

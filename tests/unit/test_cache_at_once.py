@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 class TestManyAtOnce:
     def test_put_the_same(self, home: Path, tmp_path: Path) -> None:
-        """Several processes of several threads put the same entries: each exists once, and is never seen incomplete."""
+        """Processes of several threads put the same entries; each entry exists once and is never seen incomplete."""
         at_once(put_the_same, tmp_path, processes=3, threads=3)
         assert sorted(path.name for path in home.iterdir()) == ["x", "y", "z"]
 

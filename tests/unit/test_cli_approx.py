@@ -246,7 +246,7 @@ def test_functions_refuse_other_types() -> None:
 
 
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answers in ``docs/approximation.md`` are what its commands print."""
+    """The outputs shown in ``docs/approximation.md`` are those that its commands print."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     page = (ROOT / "docs" / "approximation.md").read_text(encoding="utf-8")

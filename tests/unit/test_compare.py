@@ -101,7 +101,7 @@ def build(rows: list[Any], *outputs: tuple[int, int, int], n_in: int = 3) -> Pro
 
 
 def test_the_witness_keeps_only_what_the_difference_needs() -> None:
-    """Inputs that the difference does not need become 0. b cuts input 1 to three bits: 4 shows the difference."""
+    """Inputs that the difference does not need become 0. Program b cuts input 1 to three bits, so 4 shows it."""
     b = build([SUM[0], (-1, 1, -1, 0, (1, 2, 0)), *SUM[2:]])
     found = compare(build(SUM), b, Batch.of([[1, 3, 2], [5, 7, -8]], 3))
     witness = found.witness
@@ -144,7 +144,7 @@ def test_a_witness_breaks_no_promise() -> None:
 
 
 def test_a_witness_stays_within_declared_inputs() -> None:
-    """The programs differ for 0, but a declares that its input is in 3 to 6."""
+    """The programs differ for 0, too, but program a declares that its input lies in 3..6."""
     a, b = build([SUM[0]], n_in=1), build([SUM[0], (4, 0, -1, 1, S5)], n_in=1)
     declared = replace(a, intervals=((3, 6),))
     for program, inputs in ((a, (0,)), (declared, (4,))):

@@ -70,7 +70,7 @@ def assert_law(seed: int) -> None:
 
 
 def assert_alir_law(seed: int) -> None:
-    """Assert that converted ALIR programs compute the same, for a program with sums and shifts, which no binary holds.
+    """Assert that a random ALIR program, whose sums and shifts no binary can hold, computes the same when converted.
 
     Raise ``InputError`` if DAIS or JSON cannot represent a type; far shifts lead to such types.
     """

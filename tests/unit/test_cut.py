@@ -84,7 +84,7 @@ def test_no_list_and_no_line_is_long(name: str) -> None:
 
 
 def test_a_wide_pipeline_of_few_ops_has_no_long_list_either() -> None:
-    """All signals fit one scope, but the registers of the previous stage that a stage reads exceed a list."""
+    """No list is too long, although a stage whose signals fit one scope reads more registers than a list may have."""
     rows = [(-1, j, -1, 0, (1, 7, 0)) for j in range(1000)]
     rows += [(0, j, j + 1, 0, (1, 8, 0)) for j in range(0, 1000, 2)]
     rows += [(0, 1000 + j, 1001 + j, 0, (1, 9, 0)) for j in range(0, 500, 2)]

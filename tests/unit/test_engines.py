@@ -82,7 +82,7 @@ def test_engines_agree_on_20_000_programs(chunk: int, alir: bool) -> None:
 
 
 def test_rows_in_many_chunks_are_numbered_from_the_first() -> None:
-    """The violation in row 5000 lies in the third chunk of both engines."""
+    """A violation in the third chunk of both engines is reported with its row number in the whole batch, 5000."""
     program = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0])
     x = np.zeros((6000, 1))
     x[5000] = 15
@@ -92,7 +92,7 @@ def test_rows_in_many_chunks_are_numbered_from_the_first() -> None:
 
 
 def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
-    """Row 0 breaks op 3, row 1 breaks op 1."""
+    """If row 0 breaks the promise of op 3, and row 1 that of op 1, the violation in row 0 is reported."""
     program = Program.build(
         [(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 1, (0, 4, 0)), (5, -1, -1, 1, (0, 1, 0)), (1, 1, 2, 1, (0, 4, 0))],
         [(3, 0, 0)],

@@ -42,7 +42,7 @@ def test_every_frame_is_the_program(
 def test_a_fault_in_control_is_refuted(
     name: str, right: Machine, wrong: Machine, program: Program, tmp_path: Path
 ) -> None:
-    """The sequence gives other outputs on the machine without the fault."""
+    """A fault in control is refuted by a sequence for which the machine without the fault gives other outputs."""
     (tmp_path / "frame.toml").write_text(module.FRAMES[name])
     record = dais_verif.diff(wrong, program, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and record.frame.output is not None

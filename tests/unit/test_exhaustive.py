@@ -187,7 +187,10 @@ def test_many_overlapping_cones() -> None:
 
 
 def test_rows_are_spent_on_the_smallest_first() -> None:
-    """16 rows exhaust three inputs of 4 bits; 256 rows also two sums, whose outer inputs count together; 512 all."""
+    """16 rows exhaust three inputs of 4 bits, 256 rows exhaust two sums, too, and 512 rows exhaust all six outputs.
+
+    With 256 rows, the outer inputs of the two sums count together.
+    """
     program = Program.build(
         [*reads(3, (0, 4, 0)), xor(0, 1), xor(1, 2), xor(0, 2)],
         [(3, 0, 0), (4, 0, 0), (5, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0)],

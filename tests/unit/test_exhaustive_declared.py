@@ -19,7 +19,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
 def declared_ports(program: Program) -> set[int]:
-    """Return, by brute force, all ``model_inp`` of which every reader sees a value in its declared interval."""
+    """Return, by brute force, all values of ``model_inp`` that lie in the declared intervals of all readers."""
     ports = ports_of(program)
     shifts = program.inp_shift.tolist()
     readers = [(op, *ports.slice_of(op, shifts[op.id0])) for op in program.ops if op.code == -1 and op.type.width]
@@ -125,7 +125,7 @@ def test_declared_cones_that_overlap_nest_and_share_inputs(seed: int) -> None:
 
 
 def test_a_part_of_a_declared_interval() -> None:
-    """All patterns of three bits in the middle of a wide input occur that the interval allows, and no others."""
+    """Of the patterns of three bits in the middle of a wide input, exactly those that the interval allows occur."""
     rows = [*reads(1, (0, 70, 0)), (3, 0, -1, 0, (0, 3 + 4, -4)), (3, 1, -1, 0, (0, 7, -4))]
     for lo, hi, patterns in ((0, 1 << 69, 8), (35, 1 << 69, 8), (35, 90, 4), (33, 40, 1), (100, 200, 7), (120, 130, 2)):
         program = declare(Program.build(rows, [(2, 0, 0)], inp_shift=[0]), (lo, hi))
@@ -139,7 +139,7 @@ def test_a_part_of_a_declared_interval() -> None:
 
 
 def test_declarations_that_do_not_fit_together_are_never_exhausted() -> None:
-    """One op reads six bits, declared 3..40, another one the low four of them, declared 0..9.
+    """One op reads six bits, declared 3..40, and another one reads the low four of them, declared 0..9.
 
     Both declarations hold only for 3..9, so that neither op meets all of its declared values.
     """

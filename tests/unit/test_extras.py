@@ -25,7 +25,7 @@ DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
 CONFIGURATIONS = str(ROOT / "examples" / "digits" / "tuned.txt")
 
 SIGN_OFF = "needs the extra [signoff]: pip install 'dais-verif[signoff]'"
-#: The arguments of each verb and its message without any extra, empty if it needs none. The first ones always run.
+#: The arguments of each verb and its message without any extra, empty if it needs none. The first rows always run.
 SAID: dict[str, tuple[list[str], str]] = {
     "check": (["check", PROGRAM], ""),
     "run": (["run", PROGRAM, "--inputs", "x.csv"], ""),
@@ -127,7 +127,7 @@ def said_by(
     ],
 )
 def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) -> None:
-    """Verbs and functions that need no extra work, and each other one names the extra that it needs in one line."""
+    """Each verb or function works without extras, or names in one line the extra that it needs."""
     answers = said_by([SAID[name][0] for name in names], [CALLS[name][0] for name in called], tmp_path)
     wanted = [SAID[name][1] for name in names] + [CALLS[name][1] for name in called]
     for number, (name, line, (code, err)) in enumerate(zip([*names, *called], wanted, answers, strict=True)):

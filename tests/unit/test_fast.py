@@ -94,7 +94,7 @@ def test_fused_sums(leaves: int) -> None:
 @pytest.mark.parametrize("k", [0, 1])
 @pytest.mark.parametrize("terms", range(2, 8))
 def test_sums_of_terms_that_are_all_as_large_as_can_be(terms: int, k: int) -> None:
-    """Every term is at either end of its range; the first terms are added, the others subtracted."""
+    """Sums are exact if every term is at an end of its range; the first terms are added, the others subtracted."""
     corners = (-4, 3) if k else (0, 7)
     given = np.array([*product(corners, repeat=terms)], dtype=np.int8).T.copy()
     for negative in range(terms):
@@ -129,7 +129,7 @@ def test_every_input_of_small_programs(widest: int) -> None:
 
 @pytest.mark.parametrize("code", [0, 1, 2, -2, 3, -3, 4, 6, -6, 7, 9, -9, 10])
 def test_exact_results_of_about_64_bits(code: int) -> None:
-    """Exact results do not fit a machine integer, and the types of the ops only hold a few of their bits."""
+    """Results are right if exact ones do not fit a machine integer, of whose bits the types hold only a few."""
     rng = random.Random(code)
     for _ in range(40):
         k, shift = rng.getrandbits(1), rng.choice((0, 1, -7, 23, 30, 32, 33, 53, 54, 61, 63))
@@ -158,7 +158,7 @@ def lookup(width: int, k: int, offset: int, table: list[int], kind: tuple[int, i
 @pytest.mark.parametrize("width", [0, 1, 8, 9, 16, 17, 24, 31])
 @pytest.mark.parametrize("place", [0.0, 0.3, 1.0])
 def test_lookups_by_up_to_31_bits(width: int, k: int, place: float) -> None:
-    """A table of 5 entries lies somewhere in the range of its operand, at either end partly outside."""
+    """Lookups are right wherever a table of 5 entries lies in its operand's range, also partly beyond either end."""
     low, offset = (-(1 << width - 1) if k and width else 0), round(place * (1 << width)) - 2
     near = [low + offset + step for step in range(-2, 8)]
     far = [low, low + (1 << width) - 1, 0]
@@ -187,7 +187,7 @@ def test_entries_of_tables_are_extended_to_wider_types() -> None:
 @pytest.mark.parametrize("wide", [(31, 32), (62, 3), (64, 64), (100, 37), (40, 200)])
 @pytest.mark.parametrize("signs", [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_products_of_any_width(wide: tuple[int, int], signs: tuple[int, int]) -> None:
-    """Operands wider than any input are sums of an input and its shifted copy."""
+    """Products of any width are right; operands wider than any input are sums of an input and its shifted copy."""
     kinds = [(k, width - k, 0) for k, width in zip(signs, wide, strict=True)]
     rows: list[Row] = [(-1, j, -1, 0, (k, min(i, 64 - k), 0)) for j, (k, i, _) in enumerate(kinds)]
     rows += [(0, j, j, max(kinds[j][1] - 64, 0), (kinds[j][0], kinds[j][1] + 1, 0)) for j in (0, 1)]
@@ -226,7 +226,7 @@ def test_outputs_that_no_cache_holds(bits: int) -> None:
 
 
 def test_few_ops_of_very_many_inputs() -> None:
-    """Only the last input is read, and the engine keeps values per op, not per input."""
+    """A program runs that reads only the last of very many inputs: the engine keeps values per op, not per input."""
     n_in = 200_000
     program = Program.build([(-1, n_in - 1, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0] * n_in)
     x = np.zeros((n_in, 2), dtype=np.int8)
@@ -296,7 +296,7 @@ def every_input(program: Program, bits: int) -> np.ndarray | None:
 
 
 def test_a_result_that_is_cut_proves_nothing() -> None:
-    """Unchecked code computes only those bits of a sum that its type holds; that they fit proves nothing."""
+    """Unchecked code computes only those bits of a sum that its type holds; the fact that they fit proves nothing."""
     kind = (1, 7, 0)
     rows = [(-1, 0, -1, 0, kind), (0, 0, 0, 0, kind), (4, 0, -1, 1, kind), (7, 0, 0, 0, kind)]
     made = FastProgram(Program.build(rows, [(1, 0, 0), (2, 0, 0), (3, 0, 0)], inp_shift=[0]))
@@ -307,7 +307,7 @@ def test_a_result_that_is_cut_proves_nothing() -> None:
 def test_gates_are_never_cut_and_prove_what_they_hold_unchecked() -> None:
     """Two unsigned numbers have different widths and fractional bits.
 
-    All gates are proved to fit, but for the one whose type lacks a bit.
+    All gates are proved to fit, except the one whose type lacks a bit.
     """
     rows: list[Row] = [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 3, 3))]
     rows += [(10, 0, 1, gate << 56, (0, 4, 3)) for gate in (0, 1, 2)] + [(10, 0, 1, 2 << 56, (0, 3, 3))]

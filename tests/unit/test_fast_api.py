@@ -159,7 +159,7 @@ def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 9, 17])
 @pytest.mark.parametrize("width", [6, 8, 9, 16, 17, 32, 33, 53])
 def test_doubles_of_every_size_in_any_number_of_columns(width: int, columns: int) -> None:
-    """Columns of any width wrap, each in a unit of its own, and come out again, some of them negated."""
+    """Doubles of every size wrap to any width, in columns of different units; some outputs are negated."""
     rows = [(-1, j, -1, 0, (j % 2, width - j % 2 - f, f)) for j, f in enumerate(range(-3, columns - 3))]
     program = Program.build(rows, [(j, j % 5, j % 3 == 1) for j in range(columns)], inp_shift=[0] * columns)
     some = np.array(kinds_of_doubles())
@@ -174,7 +174,7 @@ def test_doubles_of_every_size_in_any_number_of_columns(width: int, columns: int
 
 @pytest.mark.parametrize("rows", [1, 33, 2100])
 def test_what_is_too_small_for_a_double_is_floored_all_the_same(rows: int) -> None:
-    """When scaled, the numbers underflow, and no larger number among them would show that care is needed."""
+    """Numbers that underflow when scaled are floored, also if no larger number among them shows that care is needed."""
     program = Program.build([(-1, 0, -1, 0, (1, 895, -890))], [(0, -890, 0)], inp_shift=[0])
     for value, expected in ((-5e-324, -1), (5e-324, 0), (-1e-60, -1), (-0.0, 0), (0.0, 0)):
         assert Golden(program, engine="fast").run(np.full((rows, 1), value)).tolist() == [[expected]] * rows
@@ -191,7 +191,7 @@ def real(program: Program, engine: Any, x: Any) -> Any:
 @pytest.mark.parametrize("width", [52, 53, 54, 55, 56, 61, 64])
 @pytest.mark.parametrize("engine", ["fast", "numpy"])
 def test_outputs_that_float64_does_not_hold_are_refused(engine: Any, width: int, rows: int) -> None:
-    """The output of the last row is an odd number of ``width`` bits, all of which count."""
+    """An output that float64 does not hold is refused; the last one is an odd number of ``width`` significant bits."""
     kind = (0, width, 0)
     program = Program.build(
         [*((-1, j, -1, 0, kind) for j in (0, 1)), (0, 0, 1, 0, kind)], [(2, 0, 1)], inp_shift=[0, 0]
@@ -223,9 +223,9 @@ def identity(n: int) -> Program:
 @pytest.mark.parametrize("row", [0, 30, 32, 2047, 2048, 2078, 4100, 9000])
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_what_is_no_number_is_named_wherever_it_stands(value: float, row: int, jobs: int) -> None:
-    """Vectors are refused before they run.
+    """Vectors with NaN or an infinity are refused before they run.
 
-    The error names the first such number, also if no op reads it, and also if an earlier row breaks a promise.
+    The error names the first such value, also if no op reads it, and also if an earlier row breaks a promise.
     """
     golden, rows = Golden(identity(3), engine="fast"), row + 1 + row % 3
     for column, before, check in product((0, 2), (0.0, 7.0), (False, True)):

@@ -89,7 +89,7 @@ def test_trees_of_sums(leaves: int) -> None:
 @pytest.mark.parametrize("k", [0, 1])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_terms_that_are_all_as_large_as_can_be(count: int, k: int) -> None:
-    """Every term is at either end of its range, and any number of terms is subtracted."""
+    """Sums are exact if every term is at an end of its range, and any number of terms is subtracted."""
     corners = (-4, 3) if k else (0, 7)
     given = np.array([*product(corners, repeat=count)], dtype=np.int8).T.copy()
     for negative in {0, 1, count // 2, count - 1, count}:
@@ -102,7 +102,7 @@ def test_terms_that_are_all_as_large_as_can_be(count: int, k: int) -> None:
 
 @pytest.mark.parametrize("count", [6, 7, 11, 12, 40, 300])
 def test_many_terms(count: int) -> None:
-    """There are more terms than one chain takes.
+    """Sums of more terms than one chain takes are right.
 
     The sums of chains are terms of the next chain; signs are random, all plus, or all minus.
     """
@@ -119,7 +119,7 @@ def test_many_terms(count: int) -> None:
 
 @pytest.mark.parametrize("data", [0, 1, -1, 7, -64, (1 << 62) + 1, (1 << 63) - 1, -(1 << 63)])
 def test_constants(data: int) -> None:
-    """Constants stand alone and beside an operand, in types that hold the sum and in types that do not."""
+    """Constants are right, alone and beside an operand, in types that hold the sum and in types that do not."""
     for shift, kind in product((-70, -63, -3, 0, 5), ((1, 70, 5), (1, 3, 4), (0, 4, 0))):
         rows: list[Row] = [
             (-1, 0, -1, 0, (1, 3, 2)),

@@ -274,7 +274,7 @@ class TestWindow:
 
 class TestOutlets:
     def test_get_no_more_chunks_than_they_are_for(self, tmp_path: Path) -> None:
-        """An outlet for fewer chunks does not hold back the others when it has them all, even if it takes none."""
+        """An outlet for fewer chunks gets no more, and does not hold back others, even if nobody takes its chunks."""
         feed = feed_of([numbers(0, 40)], 1)
         few, all_, none = outlet_in(tmp_path / "few", 3), outlet_in(tmp_path / "all", 40), outlet_in(tmp_path / "0", 0)
         reader = Reader(all_)

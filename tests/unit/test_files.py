@@ -52,7 +52,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    """The same holds for a device: as root, a rename would replace /dev/null by a plain file."""
+    """A pipe is written to, not replaced; so is a device: as root, a rename would turn /dev/null into a plain file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -205,7 +205,7 @@ def test_a_folder_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, m
     [("a.dais", "", "the file is empty"), ("a.dais", "\n ; nothing\n", "the file is empty"), ("a.bin", "", "0 words")],
 )
 def test_an_empty_file_is_no_program(name: str, data: str, why: str, tmp_path: Path) -> None:
-    """Read as text, the file would be a program without outputs, which ``check`` would pass."""
+    """An empty file is refused; read as text, it would be a program without outputs, which ``check`` would pass."""
     (tmp_path / name).write_text(data)
     with pytest.raises(ProgramError, match=why):
         load(tmp_path / name)

@@ -55,7 +55,7 @@ def shifted(a: str, b: str, left: bool, fill: str) -> str:
 
 
 def same(a: str, b: str) -> str:
-    """Compare as Icarus does in nets, statements and conditions: two defined digits that differ decide alone."""
+    """Compare as Icarus does in nets, statements and conditions: one pair of different defined digits decides."""
     if any({x, y} == {"0", "1"} for x, y in zip(a, b, strict=True)):
         return "0"
     return "x" if "x" in a + b else "1"

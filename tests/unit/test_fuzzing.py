@@ -90,7 +90,7 @@ def test_a_bug_of_the_emitter_is_found_among_cases_that_share_a_build(
 ) -> None:
     """The faulty emitter writes sums as differences.
 
-    Cases that share a build are judged as each would be alone: few agree, those without sums.
+    Cases that share a build are judged as each would be alone: only the few cases without sums agree.
     """
     emit = simulators.emit_verilog
     monkeypatch.setattr(simulators, "emit_verilog", lambda program: re.sub(r"(op_\d+) \+ ", r"\1 - ", emit(program)))
@@ -147,7 +147,7 @@ def test_what_a_pair_raises_is_a_finding() -> None:
 
 
 def test_a_run_that_compares_nothing_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is compared if the kernel is missing, or if the simulation of the tool's RTL did not run."""
+    """A run is NOT_RUN if it compares nothing, since the kernel is missing or the tool's RTL was not simulated."""
     monkeypatch.setattr("dais_verif.golden.fast.why_not", lambda: "not built")
     record = dais_verif.fuzz(pairs="fast", count=5, jobs=1, output=tmp_path / "fast")
     assert (record.verdict, record.cases, record.pairs) == (Verdict.NOT_RUN, 5, {})
@@ -312,7 +312,7 @@ def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tool only inspects opcodes, which takes little time."""
+    """A tool that exits with an error is found, and the case is reduced; to save time, it only inspects opcodes."""
     monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     (tmp_path / "tool.py").write_text(
         "import struct, sys\ndata = open(sys.argv[1], 'rb').read()\n"

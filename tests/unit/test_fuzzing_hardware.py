@@ -93,7 +93,7 @@ def test_a_netlist_without_a_proof_is_counted(verdict: Verdict, cells: int, monk
 
 
 def test_a_stream_that_compared_nothing_is_not_run() -> None:
-    """Resets may drop all vectors if there are few."""
+    """A stream whose few vectors were all dropped by resets is NOT_RUN."""
     job = AxisJob("", "", "", 4, 3, 3, 1, 0, scenarios=(Scenario("resets", resets=5),))
     heard = Heard(scenario="resets", sent=4, compared=0, dropped=4, clocks=9)
     found = _judge({"icarus": AxisOutcome(AxisAnswer([heard]), "12", 0.0, 0.0)}, job)

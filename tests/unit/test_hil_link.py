@@ -1,4 +1,4 @@
-"""Targets, and data over a link."""
+"""Targets are parsed or refused, and a link carries data in both directions until it closes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_no_target(text: str) -> None:
 
 
 def test_both_sides_may_send_more_than_the_link_holds() -> None:
-    """Neither side reads until it has sent everything: a blocking write would wait for ever."""
+    """All data arrives although neither side reads before it has sent everything; a blocking write would hang."""
     ours, theirs = socket.socketpair()
     data = os.urandom(2_000_000)
 

@@ -51,7 +51,7 @@ def test_results_of_a_good_line(rows: int, size: int) -> None:
 
 
 def test_latency_is_paid_by_the_batch() -> None:
-    """Thousands of vectors take far fewer requests."""
+    """Thousands of vectors are sent in far fewer requests."""
     with python_board() as board:
         _, session = talk(board, blocks(5000, 5000))
     assert session.traffic.sent < 100
@@ -131,7 +131,7 @@ def test_replies_that_come_twice_count_once() -> None:
 
 
 def test_replies_of_an_earlier_run_do_not_count() -> None:
-    """Before each reply, the board sends a reply of the right size to a request that this run never made."""
+    """Replies to requests that this run never made are ignored, even if they have the right size and come first."""
     sent = blocks(50, 50)
 
     def stale(frame: Frame) -> list[bytes]:

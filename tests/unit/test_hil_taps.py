@@ -96,7 +96,7 @@ def test_where_no_op_is_wrong_none_is_named() -> None:
 
 
 def test_a_fault_that_moves_about_names_no_op() -> None:
-    """The value at the first cut is wrong, but in no later bitstream is any tap wrong, including that one."""
+    """No op is named if the value at the first cut is wrong, but later bitstreams show it and all other taps right."""
     answers = iter([True])
     found = locate(CHAIN, 0, lambda ops: Reading(frozenset(ops) if next(answers, False) else frozenset(), True), 160)
     assert found.where is Where.NOT_REPEATED and found.op is None

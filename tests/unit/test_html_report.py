@@ -305,7 +305,7 @@ def texts_in(value: Any) -> list[str]:
     return []
 
 
-#: Texts that a page says in other words, or that only tools use.
+#: Texts that a page expresses in other words, or that only tools use.
 UNSAID = {
     "2026-11-21T10:00:00Z",
     "2026-11-21T11:00:00Z",

@@ -68,7 +68,7 @@ TABLE = [
     ([CLEAN, OTHER], Verdict.SIMULATORS_DISAGREE, "(mismatches: first 0, second 0)"),
     ([CLEAN, X], Verdict.X_IN_OUTPUT, "(second)"),
     ([WRONG, X], Verdict.X_IN_OUTPUT, "(second)"),
-    # bits that both know must be equal; X in one of them only is no disagreement
+    # bits that both know must be equal; X in only one of them is not a disagreement
     ([CLEAN, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
     ([ONE_WRONG, ALL_X], Verdict.X_IN_OUTPUT, "(second)"),
     ([ONE_WRONG, X_BUT_ONE_WRONG], Verdict.X_IN_OUTPUT, "(second)"),

@@ -96,7 +96,7 @@ def test_faults_of_control_that_change_when_it_is_done_are_found() -> None:
 
 
 def test_control_that_looks_at_data_is_refused() -> None:
-    """Such control may keep its facts for the data of one run, but not for all data."""
+    """Control that depends on data is refused: its facts may be right for the data of one run, but not for all data."""
     form = memory_form(INSTANCES["mul"])
     whole = form.machine.whole
     connections = (*form.machine.connections,)
@@ -126,7 +126,7 @@ def test_a_stream_that_gives_outputs_elsewhere_is_found(axis: str) -> None:
 
 
 def test_a_register_that_a_reset_leaves_is_found() -> None:
-    """No frame shows this fault.
+    """A register that a reset does not clear is found, although no frame shows this fault.
 
     Frames are defined by cycles, while the fault makes outputs valid at the wrong time after a reset.
     """

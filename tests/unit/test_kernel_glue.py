@@ -553,9 +553,9 @@ class TestNewerGeneration:
 
     @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name.lower())
     def test_codes_of_both_are_provoked_read_and_mended(self, code: GlueCode) -> None:
-        """The exception is code 15, which is another one in the newer interface.
+        """Every code of both interfaces is provoked, read and corrected, except code 15.
 
-        There, a kernel cannot ask for contiguous tensors.
+        It has another meaning in the newer interface, where a kernel cannot ask for contiguous tensors.
         """
         declared, asked, written, mend = CODES[code]
         mine, room = library(declared), instantiation_to_tpc(ROOM)

@@ -29,7 +29,7 @@ from dais_verif.program import FixedType
 from dais_verif.verdict import Verdict
 
 INSTANCES = instances()
-#: Members side by side: also along other dimensions of the index space, and with inputs that all of a group read.
+#: Members side by side: also along other dimensions of the index space, and with inputs read by a whole group.
 SIDE_BY_SIDE = [("mul", 3), ("conv2d", 2), ("conv2d", 4), ("dense", 2), ("concat", 2), ("min_pool", 3)]
 S5 = FixedType(1, 2, 2)
 
@@ -196,7 +196,10 @@ def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
 def test_images_of_any_size_equal_their_unfolded_programs(
     width: int, height: int, parallel: int, tmp_path: Path
 ) -> None:
-    """A convolution from 3 to 4 channels; the width of images is a multiple of the members side by side, or not."""
+    """A convolution from 3 to 4 channels is proved to equal its unfolded program for images of several sizes.
+
+    The width of an image is, or is not, a multiple of the number of members side by side.
+    """
     weights = constant_tensor(S5, np.random.default_rng(5).integers(-16, 16, size=(4, 3, 3, 3)))
     words = [f"{word}_{d}" for word in ("pad", "stride", "dilation") for d in ("w", "h")]
     given = STRUCTURE.pack({**dict.fromkeys(words, 1), "groups": 1})

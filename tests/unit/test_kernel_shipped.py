@@ -264,7 +264,7 @@ class TestConv2d:
         assert (together[0] == one_by_one).all()
 
     def test_a_window_wider_than_the_image(self) -> None:
-        """The pattern counts as the whole image, although each member reads a window of its own."""
+        """A 5x5 window on a 3x3 image is right: its pattern is the whole image, but members read their own windows."""
         s4 = FixedType(1, 3, 0)
         w = np.arange(25).reshape(1, 1, 5, 5) % 8
         given = {"pad_w": 2, "pad_h": 2, "stride_w": 1, "stride_h": 1, "dilation_w": 1, "dilation_h": 1, "groups": 1}
@@ -336,7 +336,10 @@ class TestPooling:
         assert code(exclude_pads=2) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
 
     def test_pads_that_do_not_count(self) -> None:
-        """A window at the border would divide by less and is refused; without pads, the option changes nothing."""
+        """``exclude_pads`` is refused for averages with pads, and changes nothing without pads.
+
+        With pads, windows at the border would have to divide by a smaller number.
+        """
         s4, ones = FixedType(1, 3, 0), dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h"), 1)
         given = {**ones, "kernel_w": 2, "kernel_h": 2, "reciprocal_bits": 4}
 
@@ -425,7 +428,7 @@ class TestSoftmax:
         return made(image_request("softmax", kind, out, (size,), (size,), given))  # type: ignore[arg-type]
 
     def test_it_is_as_near_as_the_page_says(self) -> None:
-        """The error is at most half a step of each table plus what cutting the sum and the result loses.
+        """The error is at most half a step of each table plus the loss from cutting the sum and the result.
 
         All inputs of three 5-bit numbers are tried.
         """

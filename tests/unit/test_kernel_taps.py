@@ -92,7 +92,7 @@ class TestGolden:
         assert len(texts) == 2 and texts[1][:-1] == texts[0][1:]
 
     def test_a_fault_shows(self) -> None:
-        """If one input is larger by 1, other lines are printed."""
+        """If one input is larger by 1, the printed lines differ."""
         one = tapped(PrintfTap("%f ", op=0))
         assert print_instance(one, [X, Y]).texts != print_instance(one, [X + 1, Y]).texts
 

@@ -21,7 +21,7 @@ from dais_verif.regression.launcher import Ending, Launcher, Request
 
 @pytest.fixture(scope="module")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """Return one launcher that all tests of this module share, so that what one job leaves behind affects the next."""
+    """Return the launcher that all tests of this module share, so that anything a job leaves behind is noticed."""
     mark = str(tmp_path_factory.mktemp("mark"))
     with pytest.MonkeyPatch.context() as patch, Launcher(ENTRY) as found:
         patch.setenv(MARK, mark)

@@ -239,7 +239,7 @@ def test_if_both_equations_hold_and_v1_is_not_valid_it_is_not_v1() -> None:
 
 
 def test_if_both_equations_hold_an_unknown_spec_version_is_not_v1() -> None:
-    """A file of 7 inputs and one op is not read as v1, where it has spec version 7 and a table of 10 entries."""
+    """A file of 7 inputs and one op is not read as v1, in which it would have spec version 7 and 10 table entries."""
     data = words(7, 0, 1, 0, 0, 1, 0, 10, 0, 0, -1, 6, -1, 0, 0, 0, 4, 0)
     with pytest.raises(ProgramError, match="spec_version is 7"):
         read_binary(data, "v1")

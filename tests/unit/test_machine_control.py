@@ -283,7 +283,7 @@ SAME = assemble("input x\nx = s8.0 input x\noutput y = x")
 
 
 def test_an_output_read_in_the_next_frame_may_depend_on_its_inputs(tmp_path: Path) -> None:
-    """An output read one cycle too late is the next frame's input, which is free; the written sequence contains it."""
+    """An output read a cycle too late is refuted: it is the next frame's input, which the written sequence contains."""
     right = 'cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 1 }]\n'
     assert compared(passed_on(), SAME, right, tmp_path).verdict is Verdict.PASS
     (tmp_path / "frame.toml").write_text(right.replace('"y", cycle = 1', '"y", cycle = 2'))

@@ -75,7 +75,7 @@ def test_the_new_input_has_a_name_of_its_own() -> None:
     ids=["a register", "a choice", "logic"],
 )
 def test_a_reset_that_is_no_input_has_another_one_beside_it(reset: str, more: str) -> None:
-    """A reset that is not an input is left as it is, and gets an added reset that works when it does not."""
+    """A reset that is not an input stays, and an added reset input resets the machine also while the other is 0."""
     found = restarted(reset, more)
     assert "r" in found.added and found.held == {("restart", 0)} and found.lost == ()
     validate(found.core)

@@ -129,7 +129,7 @@ def chosen() -> tuple[Chain, MemoryNetwork]:
 def test_a_frame_computes_the_configuration_that_it_began_with(
     chosen: tuple[Chain, MemoryNetwork], configuration: int, tmp_path: Path
 ) -> None:
-    """The proof covers all inputs, frames and resets, and another ``config`` while the frame runs."""
+    """The proof covers all inputs, frames and resets, and changes of ``config`` while the frame runs."""
     chain, made = chosen
     assert compared(made.machine, chain, made, configuration, tmp_path) is Verdict.PASS
 

@@ -83,7 +83,7 @@ def test_softmax_is_that_of_onnx(count: int, exponent: int, dtype: type) -> None
 
 @pytest.mark.parametrize(("mode", "expected"), [("ROUND", 0.0), ("HALF_UP", 0.25), ("HALF_DOWN", 0.0), ("UP", 0.25)])
 def test_a_tie_of_softmax_is_one(mode: str, expected: float) -> None:
-    """Each of 8 equal numbers gives an eighth, which is half a step."""
+    """A tie of softmax is rounded as one: each of 8 equal numbers gives an eighth, which is half a step."""
     b = Build()
     y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 8]), -4)), -2, 8, 1, 0, mode)
     assert run(parse(b.bytes(y)).program(), np.ones((1, 8))).tolist() == [[expected] * 8]

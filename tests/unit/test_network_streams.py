@@ -106,7 +106,7 @@ def stream(name: str) -> StreamNetwork:
 
 
 def compared(machine: Machine, made: StreamNetwork, folder: Path, *, pause: bool = False) -> Verdict:
-    """Compare the outputs of the machine and their timing with all members and the stated ``valid_out``."""
+    """Compare the outputs of the machine with those of all members, and their timing with the stated ``valid_out``."""
     frame, timed = folder / "frame.toml", stream_signals(made, pause=pause)
     frame.write_text(with_signals(stream_frame(made, pause=pause), timed))
     members = with_bits(unfold_chain(made.chain), list(timed["valid_out"].values()))
@@ -207,7 +207,7 @@ def test_a_wrong_machine_is_found(name: str, signal: str, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_frames_that_come_before_are_looked_at_one_by_one(tmp_path: Path) -> None:
-    """State that later frames restore differs at power-up; a machine that is wrong only in the first frame is found."""
+    """State that is right only from later frames on is examined frame by frame; a wrong first frame is found."""
     made = stream("small")
     text, frame = stream_frame(made), tmp_path / "frame.toml"
     assert "before = 2" in text

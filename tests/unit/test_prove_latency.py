@@ -181,7 +181,7 @@ def test_the_latest_of_several_constants_counts() -> None:
 
 
 def test_a_constant_that_does_not_wait_for_the_enable() -> None:
-    """A constant is there earlier than the data, so it may move at any edge; data may not."""
+    """A constant arrives earlier than the data, so it may move at any edge; data may not."""
     wiring = chain(1, enable="en").register("k", 4, lambda s: const(4, 1))
     assert timed(wiring.wire("SUM", 4, lambda s: add(s("q0"), s("k"))), "SUM") == Timing(1, "clk", "en")
     other = chain(1, enable="en").register("p", 4, lambda s: s("IN"))

@@ -70,7 +70,10 @@ def patterns_of(graph: Aig, rng: random.Random) -> tuple[list[int], int]:
 
 
 def swept(program: Program, seed: int, faults: float, few: int) -> tuple[Aig, list[tuple[int, int]], ProvedBits]:
-    """Sweep a netlist of ``program`` with a share of ``faults`` on ``few`` patterns; pair the outputs of both."""
+    """Sweep a netlist of ``program`` with a share of ``faults`` on ``few`` patterns.
+
+    Return the graph, pairs of an output bit of the netlist and the same bit of the program, and the proved bits.
+    """
     rng = random.Random(seed)
     graph, bits = graph_of(program)
     wanted = [bit for word in bits.outputs for bit in word]

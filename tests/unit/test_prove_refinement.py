@@ -468,7 +468,7 @@ def test_what_compensates_a_wrong_op_is_wrong_too() -> None:
 
 
 def test_an_output_is_refined_as_ops_are() -> None:
-    """The output equals op 1, which lies in 3..18, where that is less than 19."""
+    """An output that equals op 1 only below 19 is proved, because op 1 lies in 3..18."""
     program = program_of(read(4), plus(0, 3, 5))
     out = only_if(lambda s: ult(s("op_1"), const(5, 19)), lambda s: s("op_1"))
     found = Refined(program, {0: from_input, 1: raised("op_0", 3, 5)}, out)

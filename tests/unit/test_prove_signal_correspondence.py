@@ -94,7 +94,10 @@ def test_one_bit_tells_too_little_by_itself() -> None:
 
 
 def test_the_only_signal_with_a_value_that_tells_is_taken() -> None:
-    """The only signal with the values is matched, though it copies another op's; of several, one that does not copy."""
+    """The only signal with an op's values is matched to the op, even if it copies the signal of another op.
+
+    Of several such signals, one that is not a copy is matched.
+    """
     a, b, on, own = Signal("a", 4, ""), Signal("b", 5, ""), Signal("on", 5, ""), Signal("own", 5, "")
     column = np.array([5, 16, 7, 8], dtype=np.uint64)
     values = {a: [1, 2, 3, 4], b: [5, 16, 7, 8], on: [5, 16, 7, 8]}

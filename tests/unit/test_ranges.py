@@ -248,7 +248,7 @@ KEPT: dict[str, tuple[list[Any], list[tuple[int, int, int]], bool]] = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_sums_are_kept_as_sums(name: str) -> None:
-    """Sums prove every case except the fourth, whose constant is lost, so it must never be proved."""
+    """Keeping sums as sums proves every case except the fourth, whose constant is lost; it must never be proved."""
     ops, terms, plain = KEPT[name]
     program = Program.build([(-1, 0, -1, 0, S8), *ops], [(len(ops), 0, 0)], inp_shift=[0], terms=terms)
     assert (analyse(program).changes[-1] is PromiseStatus.SAFE) == plain

@@ -264,7 +264,7 @@ def test_history_is_a_help_and_no_more(broken: bytes | None, tmp_path: Path) -> 
 
 
 def test_the_fingerprint_tells_when_a_block_of_a_machine_is_another_one(tmp_path: Path) -> None:
-    """Otherwise, a resumed run would keep the result for the old block."""
+    """A changed block of a machine changes the fingerprint; otherwise, a resumed run would keep the old result."""
     path = tmp_path / "m.mach"
     path.write_text('machine\nblock add = "add.dais"\nblock other = "not there"\n')
     (tmp_path / "add.dais").write_text("one")

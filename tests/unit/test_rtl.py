@@ -150,7 +150,7 @@ def paths(netlist: dict[str, Any], top: str) -> set[tuple[str, str]]:
 def test_no_output_depends_on_an_input_without_a_register(
     shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path
 ) -> None:
-    """AXI demands it, and chains of such blocks then have no long paths."""
+    """Every path from an input to an output has a register: AXI demands this, and it keeps chained paths short."""
     script = f"read_verilog {' '.join(sources)}; prep -flatten -top model_axis; write_json netlist.json"
     run([yosys(), "-q", "-p", script], tmp_path)
     assert paths(json.loads((tmp_path / "netlist.json").read_text()), "model_axis") == set()

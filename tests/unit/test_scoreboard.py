@@ -283,7 +283,7 @@ class TestText:
     @pytest.mark.parametrize("digit", "xXzZuUwWlLhH-")
     @pytest.mark.parametrize("bits", [1, 5, 64, 65])
     def test_that_is_not_all_0_and_1_is_unknown(self, digit: str, bits: int) -> None:
-        """A row with such a digit, wherever it is, is unknown, and its words are 0 whatever its other bits are."""
+        """A row with a digit other than 0 and 1 at any place is unknown; its words are 0 whatever the other bits."""
         texts = ["1" * bits, *("1" * at + digit + "1" * (bits - 1 - at) for at in range(bits)), "0" * bits]
         found, unknown = words_of_text(texts, bits)
         assert unknown == {row: texts[row] for row in range(1, bits + 1)}

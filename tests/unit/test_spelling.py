@@ -75,7 +75,7 @@ def test_an_option_would_be_found(code: str, expected: bool) -> None:
 
 
 def named() -> dict[str, str]:
-    """Return the arguments that errors name, each with one place that does."""
+    """Return the arguments that errors name, each with one place that names it."""
     found: dict[str, str] = {}
     for path, tree in trees():
         for node in ast.walk(tree):

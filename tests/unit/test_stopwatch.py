@@ -87,7 +87,7 @@ def test_who_listens_late_is_told_what_has_begun(watch: Stopwatch) -> None:
 
 
 def test_threads_share_it() -> None:
-    """The threads switch as often as possible."""
+    """Threads share one stopwatch without loss, even if they switch as often as possible."""
     watch, interval = Stopwatch(started=0.0), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 

@@ -90,7 +90,7 @@ def test_what_is_compiled_has_no_fault_and_one_instruction_an_op_and_output(case
     for options in OPTIONS:
         compiled = compile_forward_and_backward(program, **options)
         for iseq in (compiled.forward, compiled.backward):
-            iseq.runtime.verified = ()  # otherwise, the sequence would only be recognised
+            iseq.runtime.verified = ()  # otherwise, the sequence would be recognised as verified, and not checked
             assert first_fault(iseq) is None
         fused = sum(map(len, compiled.forward.fused.values()))
         assert len(compiled.forward) == program.n_ops + program.n_out - fused

@@ -99,7 +99,7 @@ def test_an_index_outside_the_table_is_a_violation(engine: str) -> None:
 
 
 def test_the_lowest_row_then_the_lowest_op_is_named_in_any_order() -> None:
-    """Ops 1 and 2 overflow in row 1, op 3 in row 2; depth-first order runs op 2 before op 1."""
+    """Of ops 1 and 2 in row 1 and op 3 in row 2, op 1 is named, although depth-first order runs op 2 before it."""
     kind = (0, 4, 0)
     ops = [(-1, 0, -1, 0, kind), (4, 0, -1, 3, kind), (4, 0, -1, 2, kind), (4, 0, -1, 4, kind), (0, 2, 1, 0, (0, 9, 0))]
     program = Program.build(ops, [(4, 0, 0), (3, 0, 0)], inp_shift=[0])
@@ -274,7 +274,7 @@ def test_a_damaged_sum_is_caught() -> None:
 
 @pytest.mark.parametrize("damage", [stolen_slot, swapped_operands, other_argument])
 def test_level_3_lets_damage_through(damage: Any) -> None:
-    """Level 3 gives wrong outputs, as the numpy engine follows the columns; so it is the check that finds damage."""
+    """Without checks, at level 3, the numpy engine follows the damaged columns, and the outputs are wrong."""
     x = [[5, 3]]
     wrong = accept_instructions(damage(forward(SMALL)), x, opt_level=3, engine="numpy").values
     assert not np.array_equal(wrong, run(SMALL, x))
@@ -321,7 +321,7 @@ def test_columns_that_were_found_well_are_checked_again_when_they_change() -> No
 
 
 def test_a_bug_of_the_scheduler_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scheduler reuses a slot while its value is still needed."""
+    """Checks find the bug of a scheduler that reuses a slot while its value is still needed."""
 
     def spoilt(order: Any, reads: Any, keep: Any, kind: Any) -> tuple[Any, int]:
         slot, n_slots = assign_slots(order, reads, keep, kind)

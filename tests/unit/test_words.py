@@ -82,7 +82,7 @@ def test_page_and_console_say_the_same(kind: str, verdict: Verdict, tmp_path: Pa
 def test_page_and_verb_say_the_same(
     kind: str, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """These verbs print text that is not in their records."""
+    """Page and verb show the same verdict, also for these verbs, which print text that is not in their records."""
     monkeypatch.chdir(tmp_path)
     Path("prog.bin").write_bytes(write_binary(SMALL, "v1"))
     Path("model.v").write_text(emit_verilog(SMALL))
