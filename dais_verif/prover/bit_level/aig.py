@@ -36,7 +36,7 @@ class Aig:
         return seen
 
     def exclusive(self, node: int) -> tuple[int, int] | None:
-        """Return two literals whose XOR ``node`` is, as seen from its gates; None if it is not such a pattern."""
+        """Return two literals whose XOR is ``node`` if its gates form the pattern of an XOR, else None."""
         low, high = self.low, self.high
         u, v = low[node], high[node]
         if u < 0 or not u & v & 1 or low[u >> 1] < 0 or low[v >> 1] < 0:

@@ -1,4 +1,4 @@
-"""Diagnosis of a netlist: which ops it contains, and which ops behind a wrong output it does not."""
+"""Diagnosis of a netlist: which ops it contains, and which ops behind a wrong output it lacks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Diagnosis"]
 class Diagnosis:
     """Ops and wrong outputs of a netlist.
 
-    ``found``: the ops for which every bit that an output needs equals a node of the netlist. Other ops need not be
-    wrong: a mapper may compute their readers without them.
+    ``found``: the ops of which every bit that an output needs equals a node of the netlist. An op that is not found
+    need not be wrong: a mapper may compute the readers of an op without the op itself.
     """
 
     def __init__(

@@ -24,10 +24,11 @@ __all__ = ["Fraig"]
 _WINDOWS = (4, 8, 16, 32)
 #: Largest tables, in gates times rows: over such a window, and over the words that an op reads.
 _SMALL, _LARGE = 1 << 22, 1 << 34
-#: Conflicts after which the solver gives up a pair, and most members of a class with which a gate is compared.
+#: Number of conflicts after which the solver gives up a pair, and of members of a class with which a gate is compared
+#: at most.
 _CONFLICTS, _TRIED = 500, 4
-#: Patterns made from one that separates a pair; the graph is simulated again when one such group per ``_NODES`` nodes
-#: waits.
+#: Number of patterns made from each pattern that separates a pair; the graph is simulated again when there is one new
+#: group of such patterns per ``_NODES`` nodes.
 _NEIGHBOURS, _NODES = 32, 20_000
 
 _EVERY = 256
@@ -38,9 +39,9 @@ class Fraig:
     """A swept copy of a graph.
 
     ``old``: the graph. ``new``: the cones of its literals ``roots``, with equal nodes merged. ``inputs``: the values of
-    all inputs on the first ``count`` patterns. ``words``: returns for a node of ``old`` nodes behind it that make a
-    good cut, or none. ``lemmas``: known equalities of nodes of ``old``. ``merged``: number of nodes that were proved
-    equal to others.
+    all inputs on the first ``count`` patterns. ``words``: for a node of ``old``, returns the nodes behind it that make
+    a good cut, or nothing. ``lemmas``: known equalities of nodes of ``old``. ``merged``: number of nodes that were
+    proved equal to others.
     """
 
     def __init__(

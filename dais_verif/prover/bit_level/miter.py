@@ -29,8 +29,9 @@ _EVERY = 1000
 class ProgramBits:
     """A program as literals of a graph: the bits of inputs, ops and outputs.
 
-    ``kept``: one literal per op with a promise: the promise is kept. ``assumptions``: literals that are 1 where inputs
-    lie in their declared intervals. ``first``: the first node that each op made. ``end``: the first node after all ops.
+    ``kept``: one literal per op with a promise, which is 1 where the op keeps its promise. ``assumptions``: literals
+    that are 1 where inputs lie in their declared intervals. ``first``: the first node that each op made. ``end``: the
+    first node after all ops.
     """
 
     program: Program
@@ -54,8 +55,8 @@ class ProgramBits:
     ) -> ProgramBits:
         """Return the bits of ``program`` over new inputs of ``aig``.
 
-        ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals. ``rows``: the order in which
-        rows of products are added, for ops where it is not the default.
+        ``fixed``: for (input, bit): the constant, or the other (input, bit), that this bit equals. ``rows``: the order
+        in which rows of products are added, for ops where it is not the default.
         """
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         for (number, place), bit in fixed.items():
@@ -122,7 +123,7 @@ class Miter:
         self._made = 0
 
     def results(self, number: int, wanted: Word) -> tuple[Word, Word]:
-        """Return output ``number`` of the netlist and of the program, aligned: equal if they are the same number.
+        """Return the bits of output ``number`` in netlist and program, aligned: equal exactly if the numbers are equal.
 
         ``wanted``: the bits of the program's output.
         """
@@ -169,7 +170,7 @@ class Miter:
                     self._tell(self._made)
 
     def _words(self, piece: _Piece) -> tuple[Word, Word]:
-        """Return the bits of ``piece``, and a literal for each that is 1 where the bit is undefined."""
+        """Return the bits of ``piece``, and for each bit a literal that is 1 where the bit is undefined."""
         found = {place: self._gathered(*place) for place in piece.places}
         given = {term: found[place][0] for place, term in piece.places.items()}
         undefined = {place: unknown for place, (_, unknown) in found.items() if any(unknown)}
@@ -183,7 +184,7 @@ class Miter:
         return word, mask
 
     def _untangle(self, piece: _Piece, others: list[_Piece]) -> None:
-        """Split a piece of a loop into bits, among which there may be no loop. Raises ``InputError`` if none can be."""
+        """Split a piece of a loop into bits, which may form no loop. Raises ``InputError`` if no piece can be split."""
         for one in (piece, *others):
             bits = one.bits()
             if bits:
@@ -202,7 +203,7 @@ class Miter:
         return [p for p in pieces if p.low < low + width and low < p.low + p.term.width]
 
     def _gathered(self, signal: Signal, low: int, width: int) -> tuple[Word, Word]:
-        """Return bits of ``signal``, and a literal for each that is 1 where it is undefined, as for undriven bits."""
+        """Return bits of ``signal``, and for each bit a literal that is 1 where the bit is undefined, e.g. undriven."""
         given = self._boundary.given(signal, low, width, self._elements.__getitem__)
         if given is not None:
             return _free(self._aig, given, self._inputs), [FALSE] * width
@@ -214,15 +215,16 @@ class Miter:
         return bits, unknown
 
 
-#: Bits of a signal: the lowest of them, and how many.
+#: Some bits of a signal: the signal, the lowest bit, and the number of bits.
 _Place = tuple[Signal, int, int]
 
 
 class _Piece:
     """The bits of ``signal`` from ``low`` on that a driver drives.
 
-    ``term``: over the bits that it reads; the same for all cells of one kind. ``places``: the variable for each place
-    that it reads. ``open``: it waits for other pieces. ``split``: it was replaced by pieces of one bit.
+    ``term``: the value of the piece over the bits that it reads; the same term for all cells of one kind. ``places``:
+    the variable for each place that the piece reads. ``open``: it waits for other pieces. ``split``: it was replaced by
+    pieces of one bit.
     """
 
     def __init__(self, signal: Signal, driver: Driver, bit: int | None = None) -> None:
@@ -259,7 +261,7 @@ class _Piece:
         return self.places.setdefault((source, low, width), var(width, f"v{len(self.places)}"))
 
     def bits(self) -> list[_Piece]:
-        """Return one piece per bit, each over only the bits that it reads; empty if the driver has no such parts."""
+        """Return one piece per bit, each of which reads only what its bit needs; empty if the piece cannot be split."""
         if self.term.width == 1 or self._driver.part is None:
             return []
         return [_Piece(self.signal, self._driver, bit) for bit in range(self._driver.width)]

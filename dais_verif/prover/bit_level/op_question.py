@@ -11,17 +11,17 @@ from dais_verif.prover.bit_level.miter import ProgramBits
 
 __all__ = ["OpQuestion", "ProvedBits"]
 
-#: Conflicts after which a question is given up, and most questions of one op that may be given up.
+#: Number of conflicts after which a question is given up, and of questions about one op that may be given up.
 _CONFLICTS, _GIVEN_UP = 1000, 6
-#: Most gates that one literal may add.
+#: The largest number of gates that the cone of one literal may add to the solver.
 _GATES = 4000
 
 
 class ProvedBits:
     """Classes of equal nodes of ``aig``. The node with the smallest number represents a class, so there are no loops.
 
-    ``owner``: the first op that has the node, or a node of its class, as a bit. ``ranges``: proved lemmas, one literal
-    per op, which is 1: the value of the op lies within its interval.
+    ``owner``: the first op that has the node, or a node of its class, as a bit. ``ranges``: the proved lemmas about
+    ranges, one literal per op: it states that the value of the op lies within its interval, and is always 1.
     """
 
     def __init__(self, aig: Aig, bits: ProgramBits) -> None:
@@ -38,7 +38,7 @@ class ProvedBits:
 
     @property
     def merged(self) -> dict[int, int]:
-        """The representing literal of each node that another node represents."""
+        """For each node that another node represents, the literal that represents it."""
         return {node: self.at(2 * node) for node in self._equal}
 
     def at(self, literal: int) -> int:
@@ -174,10 +174,10 @@ class OpQuestion:
                 self._solver.add_clause([self._variable(literal)])
 
     def _look_through(self, a: int, b: int) -> bool:
-        """Expand one op behind the two literals: replace its variables by its gates. False if there is none.
+        """Expand one op behind the two literals: replace its variables by its gates. Return False if there is none.
 
-        Preferred is an op that reads variables on which only one of the two depends, then an op that owns such a
-        variable, then any; among these the latest.
+        Ops that read variables on which only one of the two literals depends are preferred, then ops that own such a
+        variable, then all others; among equally suitable ops, the latest is expanded.
         """
         one, other = self._read_by(a), self._read_by(b)
         low, high, owner = self._aig.low, self._aig.high, self._proved.owner

@@ -26,11 +26,12 @@ __all__ = ["sweep_ops"]
 
 #: How many ops may be expanded, one after the other, to prove one bit.
 _DEEPER = 8
-#: Nodes with the same values, up to which all are compared with a bit; if there are more, so many of the nearest.
+#: Up to ``_FEW`` nodes with the same values, all are compared with a bit; if there are more, only the ``_NEAREST``
+#: nearest ones.
 _FEW, _NEAREST = 4, 24
 #: Size, in gates, of the window behind a node in which bits of operands count as near.
 _WINDOW = 120
-#: Most windows that are made; a network of 4,353 ops has 7,000 nodes that values hardly distinguish.
+#: The largest number of windows that are made; a network of 4,353 ops has 7,000 nodes that values hardly distinguish.
 _CROWDED = 50_000
 #: Total operand bits of a product above which SAT is not tried.
 _PRODUCT = 12
@@ -47,7 +48,7 @@ def sweep_ops(
 ) -> ProvedBits:
     """Return which nodes of ``aig`` are proved equal.
 
-    ``results``: literals of the netlist's outputs. ``values``: of each node, on the same ``count`` patterns.
+    ``results``: literals of the netlist's outputs. ``values``: the values of each node on the same ``count`` patterns.
     ``lemmas``: equalities of nodes of the netlist that hold under assumptions.
     """
     return _Sweep(bits, aig, results, values, count, lemmas, tell).proved
@@ -75,7 +76,7 @@ class _Sweep:
         self._told: dict[int, list[tuple[int, WordLemma]]] = {}
         for node, lemma in lemmas.items():
             self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
-        #: Large products that the netlist does not have as a word, and ops behind them that it does not have either.
+        #: Large products that the netlist does not contain, and ops that read such products and are not found either.
         self._lost: set[int] = set()
         crowds = [nodes for nodes in self._members.values() if len(nodes) > _FEW]
         self._near = self._windows(islice((node for nodes in crowds for node in nodes), _CROWDED))
@@ -94,7 +95,7 @@ class _Sweep:
         return 2 * node | (bit & 1) ^ (self._values[node] != self._values[bit >> 1])
 
     def _windows(self, nodes: Iterable[int]) -> dict[int, list[int]]:
-        """Return for each node those of ``nodes`` whose windows contain it."""
+        """Return, for each node, those of ``nodes`` whose windows contain this node."""
         near: dict[int, list[int]] = {}
         for node in nodes:
             window = Window(self._aig, node)
@@ -157,7 +158,7 @@ class _Sweep:
         return bool(found)
 
     def _candidates(self, op: Op, shape: int) -> list[int]:
-        """Return nodes with the values ``shape``; if there are many, those near to most bits that ``op`` reads.
+        """Return nodes with the values ``shape``; if there are many, those near the most bits that ``op`` reads.
 
         High bits change so rarely that thousands of nodes of a network may have the same values.
         """

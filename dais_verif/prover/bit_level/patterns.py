@@ -30,9 +30,9 @@ def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
 
 
 def mixed(rng: random.Random, count: int) -> int:
-    """Return random values of an input: half of the patterns are biased to 1, as long carry chains need.
+    """Return random values of an input: half of the patterns are biased to 1, which long carry chains need.
 
-    The quarters of the patterns have a 1 with probability 1/2, 1/2, 3/4 and 15/16.
+    In the four quarters of the patterns, the probability of a 1 is 1/2, 1/2, 3/4 and 15/16.
     """
     half, more, most, rare = (rng.getrandbits(count // 4) for _ in range(4))
     quarters = (half, more, more | most, half | more | most | rare)
@@ -56,7 +56,7 @@ def columns(rows: Sequence[int], bits: int) -> list[int]:
 
 
 def row_of(inputs: Sequence[int], place: int) -> int:
-    """Return pattern ``place``, with one bit per input, from the values of the inputs."""
+    """Return pattern number ``place``, with one bit per input, from the values of the inputs."""
     return sum((value >> place & 1) << bit for bit, value in enumerate(inputs))
 
 

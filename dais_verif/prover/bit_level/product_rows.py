@@ -21,7 +21,7 @@ from dais_verif.prover.terms import Term, nodes, var
 
 __all__ = ["FoundRows", "rows_of_products"]
 
-#: Patterns by which sums and carries are searched.
+#: Number of patterns by which sums and carries are searched.
 _PATTERNS = 512
 #: Shares of sums and carries that are in the netlist. Wrong rows have less than ``_RIGHT``; an order with one row out
 #: of place has less than ``_BEST``; below ``_WHOLE``, gates combine parts of several adders.
@@ -43,7 +43,7 @@ class FoundRows(NamedTuple):
 def rows_of_products(
     program_bits: ProgramBits, aig: Aig, results: Iterable[int], patterns: Sequence[int], count: int
 ) -> dict[int, FoundRows]:
-    """Return the rows of each product most of whose sums and carries are in the netlist, by op.
+    """Return, by op, the rows of each product for which the netlist contains most of the sums and carries.
 
     ``results``: literals of the netlist in ``aig``. ``patterns``: values of the inputs on ``count`` patterns.
     """
@@ -73,7 +73,7 @@ def _products(program_bits: ProgramBits) -> Iterable[tuple[Op, Term]]:
 
 
 def _operands(program_bits: ProgramBits, op: Op) -> tuple[list[Term], list[Word]]:
-    """Return a variable for each operand, the same for equal operands, and its bits."""
+    """Return a variable for each operand, the same for equal operands, and the bits of each operand."""
     words = [program_bits.ops[index] for index in op.operands]
     return [var(len(word), f"op {index}") for index, word in zip(op.operands, words, strict=True)], words
 
@@ -105,7 +105,7 @@ def _share(found: FoundRows) -> float:
 
 
 class _Orders:
-    """Orders of the rows of one product. ``columns``: the values of its bits, by row."""
+    """Orders of the rows of one product. ``columns``: the values of the bits of each column, by row."""
 
     def __init__(self, columns: Sequence[dict[int, int]], known: Set[int], ones: int, turned: bool) -> None:
         self._columns, self._known, self._ones, self._turned = columns, known, ones, turned
@@ -116,7 +116,7 @@ class _Orders:
         return FoundRows(self._share(rows), rows)
 
     def searched(self) -> FoundRows:
-        """Return an order that moving one row, or three adjacent rows, does not improve."""
+        """Return an order that cannot be improved by moving one row or three adjacent rows."""
         best = self.as_they_stand()
         order: tuple[int, ...] = tuple(sorted({row for column in self._columns for row in column}))
         moved = True
@@ -132,7 +132,7 @@ class _Orders:
         return best
 
     def _share(self, rows: Rows) -> float:
-        """Return the share of known sums and carries, when three words become two until two are left."""
+        """Return the share of known sums and carries, if three words become two, repeatedly, until two are left."""
         columns = [rows.sort(column) for column in self._columns]
         words = [
             [column[row] if row < len(column) else 0 for column in columns] for row in range(max(map(len, columns)))
@@ -158,7 +158,7 @@ class _Orders:
 
 
 def _moved(order: tuple[int, ...], length: int) -> Iterator[tuple[int, ...]]:
-    """Yield ``order`` with ``length`` adjacent rows moved to each other place."""
+    """Yield every order that results if ``length`` adjacent rows of ``order`` are moved to another place."""
     for first in range(len(order) - length + 1):
         part, others = order[first : first + length], order[:first] + order[first + length :]
         for place in range(len(others) + 1):

@@ -9,16 +9,15 @@ from dais_verif.prover.bit_level.aig import FALSE, Aig
 
 __all__ = ["SIGN", "Rows", "product_columns"]
 
-#: The row of the 1 that is added when a row is subtracted: the complement of the row is added, and this bit.
+#: The row of the 1 that subtracting a row adds: a row is subtracted by adding its complement and this 1.
 SIGN = -1
 
 
 class Rows(NamedTuple):
     """The rows of a product, and the order in which they are added.
 
-    ``turned``: one row per bit of the longer factor instead of the shorter one. ``order``: the order
-    in which rows are added. A row is named by the position of its bit, or by ``SIGN``; rows that are not named follow
-    in ascending order.
+    ``turned``: one row per bit of the longer factor instead of the shorter one. ``order``: the rows, each named by the
+    place of its bit in that factor, or as ``SIGN``; rows that ``order`` does not name come last, the lower ones first.
     """
 
     turned: bool = False
@@ -31,7 +30,7 @@ class Rows(NamedTuple):
 
 
 def product_columns(graph: Aig, a: Sequence[int], b: Sequence[int], *, turned: bool) -> list[dict[int, int]]:
-    """Return the columns of the product of two words, modulo their width, from the lowest on: bits by row.
+    """Return the columns of the product of two words, cut to their width, lowest column first: the bits by row.
 
     If copies of the sign fill the high bits of the factor that has the rows, the sign is a single row, which is
     subtracted. Zeros in the high bits of the other factor are ordinary bits of rows.

@@ -31,8 +31,8 @@ from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status
 
 __all__ = ["NetlistProof", "sweep_netlist"]
 
-#: Vectors with corner values, as in other proofs; then ``_LEAST`` to ``_MOST`` random patterns, for about ``_BITS``
-#: bits of signatures.
+#: Number of vectors with corner values, as in other proofs; then ``_LEAST`` to ``_MOST`` random patterns are added, for
+#: about ``_BITS`` bits of signatures in total.
 _VECTORS = 512
 _LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
 #: Further patterns by which the bits of ops are searched.
@@ -46,7 +46,7 @@ class NetlistProof:
     """Claims for every output, and for the ops that the netlist contains.
 
     ``merged``: number of nodes that were merged with others. ``remark``: a message about the counterexample; empty
-    without one. ``costs``: of the outputs.
+    without one. ``costs``: the costs of proving the outputs.
     """
 
     ops: list[Claim]
@@ -68,7 +68,8 @@ def sweep_netlist(
 ) -> NetlistProof:
     """Prove or refute every output.
 
-    ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals. Raises ``InputError`` for loops.
+    ``fixed``: for (input, bit): the constant, or the other (input, bit), that this bit equals. Raises ``InputError``
+    for loops.
     """
     work = _Work(program, netlist, boundary, assumptions, options, watcher, fixed)
     outputs = []
@@ -162,7 +163,7 @@ class _Work:
         )
 
     def _at(self, literal: int) -> int:
-        """Return a number shared by literals that are proved equal: a literal of the swept graph, else below 0."""
+        """Return a number shared by literals that are proved equal: a literal of the swept graph, else negative."""
         literal = self._proved.at(literal)
         return self.fraig.at(literal) if self.fraig.made(literal >> 1) else -1 - literal
 
@@ -277,7 +278,7 @@ class _Work:
         return Status.PROVED, max(bases, key=lambda basis: len(basis.words), default=Basis.PLAIN)
 
     def _equal(self, x: int, y: int, number: int, end: float) -> Basis | None:
-        """Return the assumptions under which two bits are proved equal; None if they differ or if that is unknown."""
+        """Return the assumptions under which two bits are proved equal; None if they differ or this is unknown."""
         for basis, given in self._given:
             now = [self.fraig.at(literal) for literal in given]
             answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))

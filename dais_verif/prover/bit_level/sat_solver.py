@@ -14,8 +14,8 @@ __all__ = ["SatAnswer", "SatSolver"]
 
 #: Conflicts between two checks of the time limit.
 _STEP = 2000
-#: Nodes that a solver may know, at least and as a multiple of those of its first question, before a new one is made:
-#: each answer assigns all of them.
+#: Limits of the number of nodes that a solver may know before a new solver replaces it, since each answer assigns all
+#: known nodes: a least limit, and a multiple of the nodes of the first question. The larger one applies.
 _LEAST, _TIMES = 5000, 4
 
 
@@ -27,7 +27,7 @@ class SatAnswer(NamedTuple):
 
 
 class SatSolver:
-    """A solver for ``aig``, which may grow. It forgets what it learned when it knows many more nodes than it needs."""
+    """A solver for ``aig``, which may grow. It starts afresh once it knows many more nodes than it needs."""
 
     def __init__(self, aig: Aig) -> None:
         self._aig = aig
@@ -36,11 +36,11 @@ class SatSolver:
     def _begin(self) -> None:
         self._solver = Glucose4()
         self._solver.add_clause([-1])
-        #: The variable of each node that was asked for, and of all behind it.
+        #: The variable of each node that occurred in a question, and of all nodes behind it.
         self._variables = {0: 1}
         self._inputs: list[int] = []
         self._count = 1
-        #: How many nodes may be known; 0 until the first question is.
+        #: The largest number of nodes that may be known; 0 until the first question is loaded.
         self._limit = 0
 
     @property
@@ -66,7 +66,7 @@ class SatSolver:
         return self._answer(a, b, question, found, given)
 
     def _question(self, a: int, b: int) -> int:
-        """Return a new variable that can be 1 only if the two differ."""
+        """Return a new variable that can be 1 only if the two literals differ."""
         if 0 < self._limit < self.known:
             self._solver.delete()
             self._begin()

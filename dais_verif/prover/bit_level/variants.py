@@ -2,7 +2,7 @@
 
 Both netlists are in one graph with structural hashing. Logic before the difference is shared, and logic behind it is
 swept. A netlist that equals the proved one for all inputs computes the program; one that differs on an input is wrong
-on it.
+on that input.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["ProvedNetlist", "proved_netlist"]
 
-#: Patterns of the first simulation; and conflicts after which the solver only considers inputs that count.
+#: Number of patterns of the first simulation; and of conflicts after which the solver considers only inputs that
+#: satisfy all assumptions and promises.
 _PATTERNS, _CONFLICTS = 4096, 20_000
 
 
@@ -49,8 +50,8 @@ class ProvedNetlist:
     def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
         """Decide whether ``netlist`` also computes the program; None if that needs a whole proof.
 
-        ``seconds``: for each question to the solver. ``quick``: return UNKNOWN if any pattern shows a difference.
-        ``suspect`` is ignored. Raises ``InputError`` for what a proof refuses.
+        ``seconds``: the limit for each question to the solver. ``quick``: return UNKNOWN if any pattern shows a
+        difference. ``suspect`` is ignored. Raises ``InputError`` for a netlist that a proof refuses.
         """
         boundary = Boundary.of(self._program, netlist, self._dut)
         if has_registers(netlist) or any(not wire.width for _, wire in boundary.wires):
@@ -113,7 +114,7 @@ def proved_netlist(program: Program, netlist: Netlist, dut: Dut, options: ProofO
     """Prove ``netlist`` bit by bit, as the base of variants.
 
     Returns None if it has registers, is not proved bit by bit, or if the proof needs assumptions or fails. Raises
-    ``InputError`` for what a proof refuses.
+    ``InputError`` for a netlist that a proof refuses.
     """
     if dut.interface.clocking is not None or has_registers(netlist):
         return None

@@ -10,9 +10,9 @@ from dais_verif.prover.bit_level.aig import Aig
 
 __all__ = ["Window", "equal_by_table"]
 
-#: Most cut nodes of a table.
+#: The largest number of cut nodes of a table.
 _MOST_LEAVES = 26
-#: Cut nodes whose values are tried at once, as bits of one integer.
+#: The number of cut nodes whose values are tried at once, as bits of one integer.
 _TOGETHER = 16
 
 #: Random values of the cut, tried first: nearly all pairs that differ over a window differ in one of them.
@@ -37,7 +37,7 @@ class Window:
 
     @property
     def whole(self) -> bool:
-        """Whether it has reached the inputs, and cannot grow further."""
+        """Whether the window has reached the inputs and cannot grow further."""
         return not self._heap
 
     def grow(self, size: int, stops: Set[int] = frozenset()) -> None:

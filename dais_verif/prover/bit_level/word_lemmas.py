@@ -23,10 +23,10 @@ from dais_verif.prover.terms import Term, extract, nodes, var
 
 __all__ = ["WordLemma", "word_lemmas"]
 
-#: Patterns by which words are found, in addition to the given ones.
+#: Number of patterns by which words are found, in addition to the given patterns.
 _MORE = 4096
 
-#: Returns the literal of the netlist that has the values of a literal; None if there is none.
+#: A function that returns the literal of the netlist with the same values as a given literal; None if there is none.
 _Likely = Callable[[int], int | None]
 
 
@@ -46,7 +46,7 @@ def word_lemmas(
     seed: int,
     without: Set[int] = frozenset(),
 ) -> dict[int, WordLemma]:
-    """Return lemmas about nodes behind ``results``, literals of the netlist's outputs, by node.
+    """Return, by node, lemmas about nodes behind ``results``, the literals of the netlist's outputs.
 
     ``patterns``: values of the inputs on ``count`` patterns, which include corners. ``without``: products that are
     skipped.
@@ -94,7 +94,7 @@ class _Search:
             self._first.setdefault(self._shape(self._values[node]), node)
 
     def lemmas(self) -> dict[int, WordLemma]:
-        """Search products, and sums of products that are not found by themselves, in SSA order; return lemmas."""
+        """Search, in SSA order, products and sums of products that are not found individually; return lemmas."""
         found: dict[int, WordLemma] = {}
         #: Ops that the netlist does not contain: circuits include their semantics instead of a word.
         absent: set[int] = set()

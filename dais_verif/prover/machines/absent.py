@@ -1,8 +1,8 @@
-"""Bits of a machine's state for which a netlist has no flip-flop, since they are constant or always equal another bit.
+"""Bits of a machine's state without a flip-flop in the netlist: they are constant or always equal another bit.
 
-Synthesis removes such bits. The property is proved by induction, together with all other registers. For that, the bits
-become a virtual register. Before and after every edge, each of its bits holds the power-up value of the missing bit, or
-the value of the flip-flop of the other bit.
+Synthesis removes such bits. That they are constant or equal is proved by induction, together with the correspondence of
+all other registers. For this proof, the bits become a virtual register. Before and after every edge, each of its bits
+holds the power-up value of the missing bit, or the value of the flip-flop of the other bit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dais_verif.prover.terms import Term, bnot, concat, const, extract
 
 __all__ = ["Absent", "absent_bits"]
 
-#: Most ops in the next value of an element for which an equal element is searched.
+#: The largest number of ops in the next-value function of an element for which an equal element is searched.
 _LARGEST = 200
 
 #: A bit of the state: the number of the element, and the bit in it.
@@ -32,8 +32,9 @@ Bit = tuple[int, int]
 class Absent:
     """Proposed values of missing bits.
 
-    ``opened``: the design with the virtual register. ``runs``: the bits of the state that it holds. ``fixed``: for each
-    bit, as (input of the program, bit), its value: 0, 1 or another such bit. ``told``: the same in words.
+    ``opened``: the design with the virtual register. ``runs``: the bits of the state that this register holds.
+    ``fixed``: for each missing bit, as (input of the program, bit), its value: 0, 1 or another such pair. ``told``: the
+    contents of ``fixed`` in words.
     """
 
     opened: Open
@@ -94,7 +95,7 @@ def _bits(step: Step, visible: Collection[int]) -> Iterator[Bit]:
 
 
 def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
-    """Return the bits after an edge: constants, or the next values of other register bits."""
+    """Return the function for the bits after an edge: constants, or the next values of other register bits."""
 
     def bits(read: Read, low: int, width: int) -> Term:
         found = []
@@ -124,7 +125,7 @@ def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
 
 
 def _twins(step: Step, first: Sequence[int | None], wanted: Collection[int], others: Collection[int]) -> dict[int, int]:
-    """Map elements of ``wanted`` to one of ``others`` with the same initial value and the same next-value function."""
+    """Map elements in ``wanted`` to an element in ``others`` with the same initial value and next-value function."""
     known: dict[Hashable, int] = {}
     made: dict[int, dict[Hashable, int]] = {}
     everywhere = _numbered(step, range(step.program.n_ops), -1, known, [])
@@ -161,7 +162,7 @@ def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Seque
 def _numbered(
     step: Step, ops: Collection[int], own: int, known: dict[Hashable, int], everywhere: Sequence[int]
 ) -> list[int]:
-    """Return a value number for each of ``ops``: equal ops of equal operands share one; input ``own`` has its own."""
+    """Return a value number per op in ``ops``: equal ops of equal operands share one; input ``own`` shares none."""
     program = step.program
     numbers = list(everywhere) or [0] * program.n_ops
     changed: set[int] = set()

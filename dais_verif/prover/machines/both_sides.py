@@ -1,7 +1,7 @@
 """Machine and RTL as terms, to run both side by side, cycle by cycle: on many random sequences or in a solver.
 
-The RTL runs on its own registers, independent of any correspondence. This is the prover's own model of both: callers
-that show a sequence to users have it confirmed by golden model and simulators first.
+The RTL runs on its own registers, independent of any correspondence. This is the prover's own model of both sides:
+before callers show a sequence to users, golden model and simulators must confirm it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _T = TypeVar("_T")
 class RtlCycle:
     """One cycle of the RTL.
 
-    ``steps``: intermediate signals in order, each with its term over earlier signals. ``outputs``: by port. ``after``:
-    the value of each part of a register after the edge. ``signals``: what the variables of terms stand for: input
-    ports, register values and intermediate signals.
+    ``steps``: intermediate signals in order, each with its term over earlier signals. ``outputs``: the value of each
+    output, by port. ``after``: the value of each part of a register after the edge. ``signals``: what the variables of
+    terms stand for: input ports, register values and intermediate signals.
     """
 
     steps: tuple[tuple[Signal, Term], ...]
@@ -48,7 +48,7 @@ class RtlCycle:
 def read_rtl(machine: Machine, opened: Open, on_the_way: Sequence[Signal]) -> RtlCycle:
     """Read one cycle of the RTL, before its registers are tied to those of the machine.
 
-    ``on_the_way``: intermediate signals that become variables, which limits the size of terms.
+    ``on_the_way``: intermediate signals for which terms get variables; this limits the size of terms.
     """
     netlist, names = opened.netlist, port_names(machine)
     ports = [netlist.signals[names[s.name]] for s in machine.outputs if names[s.name] in netlist.outputs]
@@ -74,7 +74,7 @@ class _Reader:
         return extract(whole, low, width)
 
     def term(self, place: Place) -> Term:
-        """Return a term over leaves and steps, and make all steps that it needs."""
+        """Return the term of ``place`` over leaves and steps, and make all steps that the term needs."""
         found = self._cone.read(*place)
         if not self._stops:
             return found
@@ -100,7 +100,7 @@ class _Reader:
 
 
 def initial_bits(machine: Machine, step: Step) -> list[int | None]:
-    """Return the bits of each element of the state at power-up; None if it is not initialised."""
+    """Return the bits of each element of the state at power-up; None for elements that are not initialised."""
     found: list[int | None] = []
     for name, place in step.state:
         signal = machine.signals[name]
@@ -115,7 +115,7 @@ def port_values(
 ) -> dict[str, _T]:
     """Return the value of each input port, by name.
 
-    ``join``: makes it from the values of the port's elements, each with its lowest bit in the port.
+    ``join``: makes the value of a port from pairs: the value of an element, and its lowest bit in the port.
     """
     names = port_names(machine)
     found = {}

@@ -28,8 +28,9 @@ __all__ = ["cycles_until_equal", "search_from_power_up"]
 class _Run(NamedTuple):
     """Both sides in one cycle, as terms over all inputs so far.
 
-    ``given``: the inputs of each cycle. ``differ``: outputs, each with a bit that is 1 where both sides differ.
-    ``kept``: bits that are 1 where promises were kept so far. ``state``, ``held``: machine and RTL after the edge.
+    ``given``: the inputs of each cycle. ``differ``: outputs, each with a bit that is 1 where the two sides differ.
+    ``kept``: bits that are 1 where promises were kept so far. ``state``, ``held``: the registers of machine and RTL
+    after the edge.
     """
 
     given: list[list[Term | None]]
@@ -64,10 +65,10 @@ def search_from_power_up(
 def cycles_until_equal(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, runs: Sequence[Run], *, cycles: int, seconds: float
 ) -> int | None:
-    """Return after how many edges from power-up registers hold the values to which they correspond, for all inputs.
+    """Return the number of edges from power-up after which registers equal the elements to which they correspond.
 
-    All outputs are equal in the cycles before. Returns None if this is not proved for at most ``cycles`` edges within
-    about ``seconds``.
+    This holds for all inputs, and all outputs are equal in the cycles before. Returns None if this is not proved for at
+    most ``cycles`` edges within about ``seconds``.
     """
     end = time.monotonic() + seconds
     for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):
@@ -137,7 +138,7 @@ def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator
 
 
 def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:
-    """Return the value of every op, and for each op with a promise, whether it is kept."""
+    """Return the value of every op, and for each op with a promise whether it keeps the promise."""
     elements = ports_of(program).inputs
     values: list[Term] = []
     kept: list[Term] = []
@@ -163,7 +164,7 @@ def _rtl(
     inputs: Sequence[Term | None],
     held: Mapping[Place, Term],
 ) -> tuple[dict[str, Term], dict[Place, Term]]:
-    """Return outputs, and register values after the edge, as terms over all inputs so far."""
+    """Return the outputs, and the register values after the edge, as terms over all inputs so far."""
     known: dict[Signal, Term] = {}
     for signal, now in opened.now.items():
         parts: list[Term] = []

@@ -16,7 +16,7 @@ from dais_verif.prover.netlist import Signal
 __all__ = ["Meaning", "Run", "match_by_name", "runs_of"]
 
 
-#: Names of a bit or word of a vector, or of a bit of a word.
+#: The pattern of names of a bit or word of a vector, or of a bit of a word.
 _PART = re.compile(r"(.+?)\[(\d+)\](?:\[(\d+)\])?")
 
 
@@ -40,7 +40,10 @@ class Run(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a register bit of the RTL holds: bit ``at`` of an element of the state, or 0; or the complement of that."""
+    """The content of a register bit of the RTL: bit ``at`` of an element of the state, or 0.
+
+    ``element``: None for 0. ``inverted``: the register bit holds the complement.
+    """
 
     element: int | None
     at: int
@@ -69,9 +72,10 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     """Propose a correspondence by the names of signals.
 
-    A signal may have the name and width of a machine register, or there is one signal per word. A netlist may have one
-    name per bit, and lack unused bits. For registers without such a name, outputs of the machine that are elements of
-    its state give a proposal. Names take precedence over outputs. The proof decides whether a proposal is right.
+    A signal may have the name and width of a machine register, or there may be one signal per word. In a netlist, each
+    bit may have its own name, and unused bits may be missing. For registers without such names, outputs of the machine
+    that are elements of its state give a proposal. Names take precedence over outputs. The proof decides whether a
+    proposal is right.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
     names, signals = signal_names(machine), opened.named
@@ -97,7 +101,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
 
 
 def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[int, Signal]]:
-    """Return the vector ``name`` or the words of the array, each with its lowest bit; empty if the width differs."""
+    """Return vector ``name``, or the words of that array, each with its lowest bit; empty if ``width`` differs."""
     whole = signals.get(name)
     if whole is None:
         return []
@@ -109,7 +113,7 @@ def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[in
 
 
 def _parts(signals: Mapping[str, Signal]) -> dict[str, list[tuple[int, int | None, Signal]]]:
-    """Return the signals named after a bit or word of a vector, or a bit of a word, by the name of the vector."""
+    """Return, by the name of the vector, the signals named after its bits, its words, or bits of its words."""
     found: dict[str, list[tuple[int, int | None, Signal]]] = {}
     for name, signal in signals.items():
         match = _PART.fullmatch(name) if name.endswith("]") else None
@@ -133,7 +137,7 @@ def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> l
 def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
     """Propose a correspondence for elements that are outputs of the machine.
 
-    Synthesis keeps only one name of a net, which may be that of the output.
+    Synthesis keeps only one name of a net, and this may be the name of the output.
     """
     program, names, n_in = step.program, signal_names(machine), len(step.inputs)
     shown = dict(zip(step.outputs, (program.ops[index] for index, _, _ in program.outputs), strict=False))

@@ -31,7 +31,8 @@ class Cycle:
     """One cycle of machine and RTL.
 
     ``program``: one cycle of the machine; after the machine's outputs it has one output per run. ``netlist``: one cycle
-    of the RTL. ``dut``: how its ports carry the program. ``claims``: what each output is, in words.
+    of the RTL. ``dut``: how the ports of ``netlist`` carry the program. ``claims``: what each output stands for, in
+    words.
     """
 
     program: Program
@@ -66,7 +67,7 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
     anything = _drive_the_rest(opened, runs)
     for free in anything:
         signals[free.name] = free
-        inputs.append(Wire(free.name, own.input_bits, free.width))  # beyond the bits that the program reads
+        inputs.append(Wire(free.name, own.input_bits, free.width))  # above the bits that the program reads
     offset = 0
     for signal in machine.outputs:
         outputs.append(Wire(names[signal.name], offset, bits_of(signal.types)))
@@ -90,7 +91,7 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
 
 
 def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
-    """Return the program of a cycle, with the bits of its next state that correspond to ``runs`` as further outputs."""
+    """Return the program of a cycle with further outputs: for each of ``runs``, the bits of the next state."""
     program, n_out = step.program, len(step.outputs)
     rows: list[tuple[int, ...]] = []
     outputs = list(program.outputs[:n_out])
@@ -101,7 +102,7 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
             continue
         (index, _, _) = program.outputs[n_out + run.element]
         kind = program.ops[index].type
-        if run.place.width < kind.width:  # a part of its bits, as an unsigned number
+        if run.place.width < kind.width:  # only some of the element's bits, as an unsigned number
             f = kind.f - run.at
             rows.append((int(Code.QUANT), index, -1, 0, 0, run.place.width - f, f))
             index = program.n_ops + len(rows) - 1

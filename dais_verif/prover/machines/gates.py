@@ -36,9 +36,9 @@ class Gates:
         self._words = dict(zip(roots, blast(self._graph, roots, given), strict=True))
 
     def evaluate(self, known: Mapping[Signal, Column], rows: int) -> dict[Term, Column]:
-        """Return the values of each root: Python integers, shape (rows,).
+        """Return the values of each root: an array of Python integers, shape (rows,).
 
-        ``known``: values of signals, with the same shape; all other signals are 0.
+        ``known``: values of signals, arrays of the same shape; all other signals are 0.
         """
         patterns: list[int] = []
         for signal, width in self._inputs:
@@ -51,7 +51,7 @@ class Gates:
 
 
 def _numbers(bits: Sequence[int], rows: int) -> Column:
-    """Return numbers, shape (rows,), from their bits: one integer per bit, with one bit per row."""
+    """Return numbers, shape (rows,), from ``bits``: one integer per bit of the numbers, with one bit per row."""
     size = (rows + 7) // 8
     packed = np.frombuffer(b"".join(bit.to_bytes(size, "little") for bit in bits), dtype=np.uint8)
     table = np.unpackbits(packed.reshape(len(bits), size), axis=1, count=rows, bitorder="little")

@@ -1,8 +1,8 @@
-"""Guess what registers hold, test the guesses over one edge, and replace those that fail until none does.
+"""Guess what registers hold, test the guesses over one edge, and replace wrong guesses until no test fails.
 
-If all bits hold their guessed values before an edge, they must hold them after the edge, too. A bit that does not gets
-its next candidate, or none if there is none left, and all bits are tested again (van Eijk's fixpoint). The result is
-still a guess that must be proved.
+If all bits hold their guessed values before an edge, they must hold them after the edge, too. If a bit does not, its
+guess is replaced by its next candidate, or dropped if no candidate is left, and all bits are tested again (van Eijk's
+fixpoint). The result is still a guess that must be proved.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dais_verif.prover.terms import extract
 
 __all__ = ["Guesses", "at_power_up"]
 
-#: States of one test, and consecutive tests without a failure after which the guesses are final.
+#: The number of states of one test, and of consecutive tests without a failure after which the guesses are final.
 _ROWS, _TRIES = 256, 3
-#: Most rounds.
+#: The largest number of tests.
 _ROUNDS = 400
 
 Bit = tuple[Signal, int]
@@ -72,8 +72,8 @@ class Guesses:
     def bits(self) -> dict[Bit, Meaning]:
         """Return the present guess for each bit that has one.
 
-        Two bits share an uninitialised bit of the machine only if both have the same known power-up value; otherwise
-        they may differ at first.
+        Two register bits may correspond to the same uninitialised bit of the machine only if their power-up values are
+        known and equal; otherwise they may differ at first.
         """
         found: dict[Bit, Meaning] = {}
         taken: dict[Meaning, int | None] = {}
@@ -124,7 +124,7 @@ class Guesses:
         return columns
 
     def on(self, vector: Sequence[int]) -> list[Column]:
-        """Return ``vector``, the inputs and state of one cycle, in all rows."""
+        """Return columns with ``vector``, the inputs and state of one cycle, in every row."""
         return [np.full(_ROWS, value, dtype=object) for value in vector]
 
     def failing(self, bits: Mapping[Bit, Meaning], columns: list[Column]) -> list[Bit]:
@@ -166,7 +166,7 @@ class Guesses:
 
 
 def _meant(run: Run, state: Sequence[Column]) -> Column:
-    """Return the value of the place of ``run`` according to ``run``; bits above its width are arbitrary."""
+    """Return the value that the place of ``run`` should hold; bits above the width of the place are arbitrary."""
     value = np.zeros(_ROWS, dtype=object) if run.element is None else state[run.element] >> run.at
     return ~value if run.inverted else value
 

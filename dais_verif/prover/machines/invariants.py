@@ -1,4 +1,4 @@
-"""Bounds on elements of a machine's state that hold in every cycle: found by exploring its control, then proved.
+"""Bounds on elements of a machine's state that hold in every cycle: found by exploring its control logic, then proved.
 
 Groups of elements that depend on few others, and on few input bits, are run through all states that they reach from
 power-up. The bounds found in this way are proved by induction: they hold at power-up, and if all hold before an edge,
@@ -33,10 +33,11 @@ from dais_verif.prover.terms import Term, const
 
 __all__ = ["bounded", "bounds_of"]
 
-#: Most bits of state of a group, and most input bits that are enumerated; with more, ``_DRAWN`` random inputs are used.
+#: The largest number of state bits of a group, and of input bits that are enumerated; for more input bits, ``_DRAWN``
+#: random inputs are used.
 _STATE_BITS, _INPUT_BITS, _DRAWN = 16, 8, 64
 _STATES, _ROWS, _SECONDS = 1 << 14, 1 << 15, 3.0
-#: Most ops in the next value of an element whose bounds are proved.
+#: The largest number of ops in the next-value function of an element whose bounds are proved.
 _LARGEST = 2000
 
 Column = NDArray[Any]
@@ -97,7 +98,7 @@ def _groups(step: Step) -> Iterator[tuple[int, ...]]:
 
 
 def _reached(step: Step, group: Sequence[int], first: Sequence[int], end: float) -> dict[int, set[int]]:
-    """Return the values that each element of ``group`` takes; nothing if there are too many states."""
+    """Return the values that each element of ``group`` takes; an empty dict if there are too many states."""
     program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
     roots = [program.outputs[n_out + n][0] for n in group]
     ops = cone(program, roots)

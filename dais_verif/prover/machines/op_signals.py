@@ -14,17 +14,17 @@ from dais_verif.prover.random_simulation import differing_rows, random_vectors, 
 
 __all__ = ["credible", "named_ops"]
 
-#: Names of the signal of op N of a block: of the emitter, and of alkaid.
+#: The names that the emitter and alkaid give to the signal of op N of a block.
 _OP = re.compile(r"(?:op_|v)(\d+)")
 
-#: Ops of a block whose signals are sampled, and vectors on which they are.
+#: The number of ops of a block whose signals are sampled, and of vectors on which they are sampled.
 _SAMPLE, _ROWS = 48, 64
 
 
 def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
-    """Return the signal of each op of ``step`` that has one by name, in SSA order; a name that occurs twice is ignored.
+    """Return, in SSA order, the signal of each op of ``step`` found by its name; a name that occurs twice is ignored.
 
-    The instance of a block has the name of the block, possibly with a prefix that ends in ``_``.
+    The name of a block's instance is the name of the block, possibly with a prefix that ends in ``_``.
     """
     numbers = {owner: index for index, owner in enumerate(step.owners) if owner is not None}
     blocks = sorted({block for block, _ in numbers}, key=len, reverse=True)

@@ -39,12 +39,13 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MachineProof", "prove_machine"]
 
-#: Limits of the random search for a sequence (sequences at once, cycles, seconds), and of the solver's search.
+#: Limits of the random search for a sequence (sequences at once, cycles, seconds), and limits of the solver's search.
 _SEQUENCES, _CYCLES, _SECONDS = 64, 400, 6.0
 _SOLVER_CYCLES, _SOLVER_SECONDS = 64, 12.0
-#: Edges after which registers with other power-up values must hold the values to which they correspond.
+#: The number of edges after which registers with wrong power-up values must equal the elements to which they
+#: correspond.
 _FIRST_CYCLES = 4
-#: Most proofs that are tried, each with other guesses of what registers hold.
+#: The largest number of proofs that are tried, each with different guesses of what registers hold.
 _ROUNDS = 12
 _SHOWN = 4
 
@@ -53,9 +54,10 @@ _SHOWN = 4
 class MachineProof:
     """The proof that RTL is equivalent to a machine.
 
-    ``proof``: of one cycle, with the verdict on the whole. ``claims``: what each output of that cycle is, in words.
-    ``registers``: pairs of RTL register and machine element, in words. ``invariants``: proved properties of the state,
-    and ``assumed``: assumptions about it, in words. ``found``: a sequence that shows a difference.
+    ``proof``: the proof of one cycle, with the verdict on the whole. ``claims``: what each output of that cycle stands
+    for, in words. ``registers``: pairs of an RTL register and a machine element, in words. ``invariants``: proved
+    properties of the state, and ``assumed``: assumptions about it, in words. ``found``: a sequence that shows a
+    difference.
     """
 
     proof: Proof
@@ -72,7 +74,8 @@ def prove_machine(
 ) -> MachineProof:
     """Prove that ``netlist``, clocked by its input ``clock``, is equivalent to ``machine``.
 
-    Raises ``InputError`` if its ports do not fit, or if a register has another clock or an asynchronous reset.
+    Raises ``InputError`` if the ports of ``netlist`` do not fit, or if a register has another clock or an asynchronous
+    reset.
     """
     watcher = watcher or ProofWatcher()
     step = step_of(machine)
@@ -153,7 +156,7 @@ class _Work:
             edges: int | None = 0
             if wrong and absent is not None:
                 edges = None
-            elif wrong:  # the values may be overwritten before anything reads them
+            elif wrong:  # wrong power-up values may be overwritten before anything reads them
                 seconds = min(_SOLVER_SECONDS, options.timeout)
                 edges = cycles_until_equal(machine, step, opened, self.rtl, runs, cycles=_FIRST_CYCLES, seconds=seconds)
             if edges is not None:
@@ -216,7 +219,7 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
 
 
 def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Return messages about uninitialised registers that need a power-up value, or may differ from each other."""
+    """Return messages about uninitialised registers that need a power-up value or may differ from each other."""
     initial = initial_bits(machine, step)
     taken: dict[Meaning, int | None] = {}
     found = []
@@ -230,7 +233,7 @@ def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[
 
 
 def _twice_at_first(opened: Open, run: Run, taken: dict[Meaning, int | None]) -> list[str]:
-    """Return messages about register bits that hold the same uninitialised machine bit, but may differ at power-up."""
+    """Return messages about register bits for the same uninitialised machine bit that may differ at power-up."""
     found = []
     for bit, meaning in run.bits():
         first = at_power_up(opened, bit)
@@ -256,7 +259,7 @@ def _without(opened: Open, runs: Sequence[Run]) -> list[tuple[Signal, int]]:
 
 
 def _loose(opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Return messages about uninitialised registers without a correspondence: they are X in simulation."""
+    """Return messages about uninitialised registers without a correspondence, which are X in simulation."""
     found = {}
     for bit in _without(opened, runs):
         if at_power_up(opened, bit) is None:
@@ -281,7 +284,7 @@ def _bits(place: Place) -> str:
 
 
 def _held(step: Step, run: Run) -> str:
-    """Return what the place of ``run`` holds, in words."""
+    """Return in words what the place of ``run`` holds."""
     if run.element is None:
         return "ones" if run.inverted else "zeros"
     whole = step.program.ops[step.program.outputs[len(step.outputs) + run.element][0]].type.width

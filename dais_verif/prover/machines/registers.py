@@ -30,10 +30,10 @@ class Place(NamedTuple):
 class Open:
     """A design cut open at its registers.
 
-    ``netlist``: without registers; only signals on which an output depends. ``now``, ``after``: for each signal that
-    was a register, the signals of its value before and after an edge. ``clocked``: the bits of signals that were
-    registers. ``initial``: their values at power-up, undefined where the RTL gives none. ``named``: all signals of the
-    design by name.
+    ``netlist``: the design without registers, reduced to signals on which an output depends. ``now``, ``after``: for
+    each signal that was a register, the signals of its value before and after an edge. ``clocked``: the bits of signals
+    that were registers. ``initial``: the values of these signals at power-up, undefined where the RTL gives none.
+    ``named``: all signals of the design by name.
     """
 
     netlist: Netlist
@@ -44,9 +44,9 @@ class Open:
     named: Mapping[str, Signal]
 
     def held(self, signal: Signal, low: int, width: int) -> list[tuple[int, Place]]:
-        """Return the parts of some bits of ``signal`` that are copies of register bits.
+        """Return the parts of bits ``low .. low + width - 1`` of ``signal`` that are copies of register bits.
 
-        Each comes with its lowest bit, counted from ``low``.
+        Each part is a place in a register, preceded by the position of the part's lowest bit, counted from ``low``.
         """
         registers: dict[Term, Signal] = {}
 

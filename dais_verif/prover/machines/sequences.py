@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 
 class Watch:
-    """Receives each cycle of a run; this one ignores it."""
+    """Base class of objects that receive each cycle of a run; this class ignores the cycles."""
 
     def cycle(self, valid: Column, state: Sequence[Column], held: Mapping[Place, Column]) -> None:
         """Receive one cycle of all sequences.
@@ -49,7 +49,7 @@ class Watch:
 
 
 class PromisesKept(Watch):
-    """Counts the ``cycles`` in which any sequence kept all promises. ``broken``: none did in the last cycle."""
+    """Counts the ``cycles`` in which any sequence kept all promises. ``broken``: none kept them in the last cycle."""
 
     def __init__(self) -> None:
         self.cycles, self.broken = 0, False
@@ -74,9 +74,9 @@ def run_side_by_side(
     stop: bool = True,
     unknown: int = 0,
 ) -> Found | None:
-    """Run both from power-up until an output differs while the machine keeps its promises, or until time is over.
+    """Run both sides from power-up until an output differs while the machine keeps its promises, or time is over.
 
-    ``stop``: False continues after a difference. ``unknown``: the value, masked to each width, of uninitialised
+    ``stop``: False continues the run after a difference. ``unknown``: the value, masked to each width, of uninitialised
     elements of the machine. If ``step`` tracks unknown bits, unknown outputs never differ.
     """
     watch = watch or Watch()
@@ -129,7 +129,7 @@ def _first_wrong(
     unknowns: Mapping[Element, Column],
     valid: NDArray[np.bool_],
 ) -> tuple[int, str] | None:
-    """Return a sequence, by number, in which an output is wrong, and the output; None if there is none."""
+    """Return the number of a sequence in which an output is wrong, and that output; None if there is none."""
     for signal in machine.outputs:
         port = outputs.get(names[signal.name])
         if port is None:
@@ -156,7 +156,7 @@ def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal
 def after_edge(
     rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Signal, Column], rows: int
 ) -> tuple[dict[str, Column], dict[Place, Column]]:
-    """Return outputs by port, and register values after the edge. ``inputs``: by port. ``held``: by register."""
+    """Return outputs by port, and register values after the edge, from ``inputs`` by port and ``held`` by register."""
     known: dict[Signal, Column] = {opened.now[signal]: column for signal, column in held.items()}
     for name, column in inputs.items():
         known[opened.netlist.signals[name]] = column
@@ -210,7 +210,7 @@ def _spread(column: Column, rows: int) -> Column:
 
 
 class _Stimulus:
-    """Random bits for every element of the inputs: uniform, held, or extreme; single bits have varying bias."""
+    """Random bits for every element of the inputs: uniform, held, or extreme; one-bit elements have varying bias."""
 
     def __init__(self, widths: Sequence[int], rows: int, seed: int) -> None:
         self._widths, self._rows = widths, rows

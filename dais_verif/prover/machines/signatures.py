@@ -1,7 +1,8 @@
 """Propose what register bits of the RTL hold: the machine bits with the same values on random sequences.
 
 Both sides run on many sequences from power-up. A bit of the RTL is a candidate if it equals a bit of the machine, or
-its complement, in every cycle of each sequence, or if it never changes. This is only a proposal, as names are.
+its complement, in every cycle of each sequence, or if it never changes. Like a correspondence by names, this is only a
+proposal.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from dais_verif.prover.netlist import Signal
 
 __all__ = ["Candidates", "candidates_of"]
 
-#: What each register bit may hold, the likeliest first.
+#: The meanings that each register bit may have, the likeliest first.
 Candidates = dict[tuple[Signal, int], list[Meaning]]
 
 _SEQUENCES, _CYCLES, _SECONDS = 64, 160, 4.0
-#: Most candidates of one bit.
+#: The largest number of candidates for one bit.
 _MOST = 6
-#: Most uninitialised elements that are matched; they are matched separately.
+#: The largest number of uninitialised elements that are matched; they are matched separately from the others.
 _OPEN = 512
 
 Bits = NDArray[np.bool_]
@@ -52,7 +53,7 @@ def candidates_of(
 ) -> tuple[Candidates, Found | None]:
     """Return what each bit of ``opened`` may hold, the likeliest first, and a sequence on which outputs differ, if any.
 
-    ``said``: the meanings by name; these come first if they hold on all sequences, else they are dropped.
+    ``said``: the meanings that names suggest; these come first if they hold on all sequences, else they are dropped.
     """
     initial = initial_bits(machine, step)
     widths = [element.width for element in ports_of(step.program).inputs[len(step.inputs) :]]
@@ -91,7 +92,7 @@ def candidates_of(
 
 
 def _unpacked(columns: Sequence[NDArray[Any]], width: int) -> Bits:
-    """Return the bits of numbers: bool, one row per bit."""
+    """Return the bits of the numbers in ``columns``: bool, one row per bit."""
     size = -(-width // 8)
     data = b"".join(int(value).to_bytes(size, "little") for column in columns for value in column)
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
@@ -140,7 +141,7 @@ def _match_loose(
     said: Mapping[tuple[Signal, int], Meaning],
     found: Candidates,
 ) -> None:
-    """Match bits of uninitialised elements, in cycles in which their value does not depend on the initial one."""
+    """Match bits of uninitialised elements, in cycles in which they do not depend on their initial value."""
     groups: dict[bytes, list[tuple[int, int]]] = {}
     masks: dict[bytes, Bits] = {}
     for number, (zeros, ones) in wanted.items():

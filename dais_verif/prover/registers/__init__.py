@@ -1,1 +1,1 @@
-"""Registers: latency, clocks, enables and resets, the transition system that they form, and valid pins."""
+"""Registers: latency, clocks, enables and resets, the transition system that registers form, and valid pins."""

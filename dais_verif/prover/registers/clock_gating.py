@@ -1,4 +1,4 @@
-"""Rewrite registers with a gated clock, ``clk & latch``, as registers of the clock itself with an enable."""
+"""Rewrite registers with a gated clock, ``clk & latch``, as registers with the clock ``clk`` and an enable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Latch", "ungate"]
 
 
 class Latch(NamedTuple):
-    """A latch that is transparent while ``gate`` is 0. ``always``: it has a value before any of its data changes."""
+    """A latch that is transparent while ``gate`` is 0. ``always``: it has a value before its data first changes."""
 
     gate: Signal
     data: Bits
@@ -29,7 +29,7 @@ class _Gate(NamedTuple):
 
 
 def ungate(signals: Iterable[Signal], latches: Mapping[Signal, Latch]) -> None:
-    """Rewrite each register with a gated clock: the clock itself clocks it, and the enable selects its next value.
+    """Rewrite each register with a gated clock: the ungated clock clocks it, and the enable selects its next value.
 
     ``latches``: the latches of the design, by signal. Changes the drivers of ``signals``.
     """
@@ -64,10 +64,10 @@ def _with(read: Read, signal: Signal, value: int) -> Read:
 
 
 def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
-    """Return the clock gate whose output is ``signal``, possibly by another name; None if there is none.
+    """Return the clock gate whose output is ``signal`` or has ``signal`` as an alias; None if there is none.
 
-    The latch must be gated by the same signal as the AND. With an alias, ``wire c = clk``, one of them may fall while
-    the other is still 1, so the latch could open during a pulse.
+    The latch must be gated by the same signal that the AND reads. If one of them reads an alias, ``wire c = clk``,
+    either of the two signals may fall while the other is still 1, so the latch could open during a pulse.
     """
     sources: dict[Term, tuple[Signal, int]] = {}
 
@@ -126,7 +126,7 @@ def _enabled(
 def _is_awake(latch: Latch) -> bool:
     """Return whether the latch has a value before the first edge.
 
-    An ``always @*`` block with constant data never runs, so its latch has none.
+    An ``always @*`` block with constant data never runs, so its latch has no value.
     """
 
     def cut(signal: Signal, low: int, width: int) -> Term | None:

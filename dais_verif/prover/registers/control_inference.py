@@ -1,14 +1,15 @@
 """Infer clock-enable and reset pins of registers.
 
-Front ends give the next value of a register as one expression. Each pin that it depends on, an input of one bit that
-carries no data, is tried at 0 and at 1. If the register then becomes constant, or keeps its value although the pin is
-not a plain clock enable, the pin is *held* at the other value: the proof covers the time when no reset is active, and
-reports that. If the register keeps its value only while the pin is 0, the pin is a clock enable. Everything else must
-be data. Registers that no output and no op needs are ignored.
+Front ends give the next value of a register as one expression. Each pin that this expression depends on, which is an
+input of one bit that carries no data, is tried at 0 and at 1. If the register then becomes constant, or keeps its value
+although the pin is not a plain clock enable, the pin is *held* at the other value: the proof covers only the time when
+no reset is active, and says so in its result. If the register keeps its value only while the pin is 0, the pin is a
+clock enable. Everything else must be data. Registers that no output and no op needs are ignored.
 
 The pin that marks an input as valid, if it is known, is data: a bit that travels with the vector, and is 1 for the
-vectors that the proof covers. So a register may keep its value while a bit of data, its *gate*, is 0, provided that
-this bit is 1 for every valid vector and has the same latency as the input of the register; ``latency`` checks that.
+vectors that the proof covers. Therefore, a register may keep its value while a bit of data, its *gate*, is 0, provided
+that this bit is 1 for every valid vector and has the same latency as the input of the register; ``latency`` checks
+this.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _with(term: Term, values: Mapping[Term, int]) -> Term:
 
 
 class _Design:
-    """The drivers that matter, and which of them depend on pins only. ``enable``: the pin declared as enable."""
+    """The drivers that matter, and which of them depend on pins only. ``enable``: the pin declared as the enable."""
 
     def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal], enable: Term | None = None) -> None:
         self.pins, self.enable = pins, enable
@@ -92,7 +93,7 @@ class _Design:
         self._data: set[_Key] = set()
         self._pinned: set[_Key] = set()
         self._walk(needed)
-        #: Registers that read themselves, and the logic in between, by component.
+        #: Registers that read themselves, with the logic in these loops, by strongly connected component.
         self._sccs = find_sccs(self._reads)
         self._spread(self._data)
         self._spread(self._pinned, through=lambda driver: driver.clock is None)
@@ -127,7 +128,7 @@ class _Design:
                 waiting.extend((reset, other) for reset, _ in driver.clock.resets for other in reset.drivers)
 
     def _spread(self, keys: set[_Key], through: Callable[[Driver], bool] = lambda driver: True) -> None:
-        """Add to ``keys`` all drivers that read them, directly or through drivers for which ``through`` holds."""
+        """Add to ``keys`` all readers of its drivers, direct ones or through drivers for which ``through`` holds."""
         readers: dict[_Key, list[_Key]] = {}
         for key, reads in self._reads.items():
             for source in reads:
@@ -143,7 +144,7 @@ class _Design:
     def look_behind(self, signal: Signal, low: int, width: int, register: _Key) -> bool:
         """Return whether to replace the bits by their drivers rather than by a variable for data.
 
-        True if, with no register in between, they depend on a pin, or on constants only, or form a loop with
+        True if the bits, with no register in between, depend on a pin or on constants only, or form a loop with
         ``register``.
         """
         found = list(signal.driving(low, width))
@@ -197,11 +198,12 @@ class _Register:
         self._gates: list[Term] = []
         self._own = [var(1, f"own bit {n}") for n in range(signal.width)]
         own = concat(*reversed(self._own))
-        #: What the variables stand for.
+        #: The signal and the bit that each variable stands for.
         self._sources = {pin: (wire, 0) for wire, pin in design.pins.items()}
         self._sources |= {bit: (signal, n) for n, bit in enumerate(self._own)}
 
-        #: It may read itself without effect, as a netlist cell does whose clock enable is tied to 1.
+        #: Whether the register reads itself, possibly without effect, as in a netlist cell whose clock enable is tied
+        #: to 1.
         self._reads_itself = False
 
         def cut(source: Signal, low: int, width: int) -> Term | None:
@@ -222,7 +224,7 @@ class _Register:
         """Return the pins that must be held, with their values, given the values of the ``known`` pins."""
         found = dict(known)
         for reset, value in self._clock.resets:
-            if self._design.fixed(reset) == value:  # tied inactive, as an unused reset of a netlist cell
+            if self._design.fixed(reset) == value:  # tied inactive, as unused resets of netlist cells are
                 continue
             known_as = self._design.pin(reset)
             if known_as is None:
@@ -271,7 +273,7 @@ class _Register:
     def refuse_state(self, cone: Cone) -> None:
         """Raise ``StateError`` if a gate is not always 1 for valid vectors, with all registers replaced by wires.
 
-        ``cone``: reads signals that way, and raises ``InputError`` if they depend on data.
+        ``cone``: reads signals with registers replaced by wires, and raises ``InputError`` if they depend on data.
         """
         for gate in dict.fromkeys(self._gates):
             source, low = self._sources[gate]

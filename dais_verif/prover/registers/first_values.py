@@ -1,9 +1,9 @@
 """Decide whether the X of registers at power-up can still reach an output when the first vector arrives there.
 
-``latency`` considers only what a register depends on by value. In simulation, values that cancel out give X too:
-``b <= a + b - b`` is X for ever. The registers are therefore read again, in their form before control inference, with
-variables for the bits of signals that may be X (``four_state``). Inputs are never X. A signal is free of X as soon as
-everything that its X bits depend on is free of X; a register becomes free of X one edge later.
+``latency`` considers only what a register depends on by value. In simulation, values that cancel out matter too: with
+``b <= a + b - b``, ``b`` is X for ever. The registers are therefore read once more, as they were before control
+inference, with variables for the bits of signals that may be X (``four_state``). Inputs are never X. A signal is free
+of X as soon as everything that its X bits depend on is free of X; a register becomes free of X one edge later.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def registers_of(netlist: Netlist) -> Registers:
 def refuse_first_values(netlist: Netlist, registers: Registers, boundary: Boundary, timing: Timing) -> None:
     """Raise ``StateError`` if an output may be X when the first vector arrives there, because registers start as X.
 
-    ``boundary``: includes the held inputs. ``registers``: as in the RTL, before control inference. ``timing``: of the
-    pipeline.
+    ``boundary``: includes the held inputs. ``registers``: the registers as in the RTL, before control inference.
+    ``timing``: the timing of the pipeline.
     """
     by_value = _read_by_value(netlist, registers)
     before = netlist.suspect(True)
@@ -74,7 +74,7 @@ def refuse_first_values(netlist: Netlist, registers: Registers, boundary: Bounda
 class _Effort(IntEnum):
     """Precision of the analysis. Each level takes longer than the one before; the first is enough for most designs."""
 
-    READS = 0  # all bits of logic may be X if anything that it reads may be
+    READS = 0  # all bits of logic may be X if anything that the logic reads may be X
     BITS = 1  # bit by bit, by the rules of four-state simulation
     CONSTANTS = 2  # also use signals that are constant while pins are held, such as an alias of an enable
 
@@ -109,8 +109,8 @@ class _Reading:
     def reads_as_by_value(self, by_value: Mapping[_Key, Set[_Key]]) -> bool:
         """Return whether no register and no executed procedure depends on more drivers if X is considered.
 
-        ``by_value``: the drivers on which each depends by value. If true, the result of ``latency`` also holds for X,
-        since it considers everything that any other driver reads.
+        ``by_value``: the drivers on which each of them depends by value. If the answer is True, the result of
+        ``latency`` also holds for X, since ``latency`` considers everything that all other drivers read.
         """
         for signal in dict.fromkeys(signal for signal, _ in by_value):
             for driver in self._registers.get(signal, signal.drivers):
@@ -159,7 +159,7 @@ class _Reading:
         return found
 
     def _steady(self, signal: Signal, value: Term) -> Term:
-        """Return ``value`` with those bits replaced that are constant at the pin values that the proof assumes."""
+        """Return ``value`` with constants in place of bits that are constant at the assumed pin values."""
         return concat(*(self._bit(signal, bit, value) for bit in reversed(range(signal.width))))
 
     def _bit(self, signal: Signal, bit: int, value: Term) -> Term:
@@ -181,8 +181,8 @@ class _Settling(_Reading):
     ) -> None:
         super().__init__(netlist, registers, boundary, timing, effort)
         self._latency = timing.latency
-        #: Which bits of a driver may be X, over the unknown bits of signals that it reads; the drivers by key; and the
-        #: drivers that read each signal.
+        #: For each driver, a term for its bits that may be X, over the unknown bits of the signals that it reads; the
+        #: drivers by key; and the drivers that read each signal.
         self._unknown: dict[_Key, Term] = {}
         self._drivers: dict[_Key, Driver] = {}
         self._readers: dict[Signal, list[_Key]] = {}
@@ -262,7 +262,7 @@ class _Settling(_Reading):
         return changed
 
     def _look(self, key: _Key) -> int:
-        """Return a mask of the bits of a driver that may be X, given the present state of its sources."""
+        """Return a mask of the bits of a driver that may be X, given which bits of its sources may be X."""
         term = self._unknown[key]
         sources = [(t, self._of[t]) for t in leaves(term) if t in self._of]
         known = {
@@ -280,7 +280,7 @@ class _Settling(_Reading):
         return [self._of[t] for t in leaves(term) if t in self._of]
 
     def _cause(self, port: Signal) -> tuple[Signal, Signal] | None:
-        """Return ``port`` and a register that may make it X, the last of several; None if the port is free of X."""
+        """Return ``port`` and the last register found that may make it X; None if the port is free of X."""
         if not self._open[port]:
             return None
         found, waiting = {port: None}, [port]
@@ -308,14 +308,14 @@ def _read_by_value(netlist: Netlist, registers: Registers) -> dict[_Key, set[_Ke
                 found: set[_Key] = set()
                 try:
                     part.make(_noting(found))
-                except InputError:  # nothing that matters reads it, else the proof would have failed
+                except InputError:  # nothing that matters reads this driver, else the proof would have failed
                     continue
                 read[signal, part.low] = found
     return read
 
 
 def _noting(found: set[_Key]) -> Read:
-    """Return a reader that adds the drivers of what it reads to ``found``."""
+    """Return a reader that adds the drivers of all bits that it reads to ``found``."""
 
     def read(signal: Signal, low: int, width: int) -> Term:
         found.update(_keys(signal, low, width))

@@ -29,7 +29,8 @@ __all__ = ["prove_handshake"]
 Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 _ROWS = 192
-#: Edges that the search for a counterexample adds to twice the latency, and k-induction to the latency.
+#: The number of edges that the search for a counterexample adds to twice the latency, and that k-induction adds to the
+#: latency.
 _MORE, _INDUCTION = 6, 4
 
 _ONE, _ZERO = const(1, 1), const(1, 0)
@@ -61,7 +62,7 @@ class _Protocol:
         return not self.has_enable or all(rebuild(x, stalled) is bit for bit, x in self.system.state.items())
 
     def pins(self, edge: int, enabled: bool) -> dict[Term, Term]:
-        """Return arbitrary pins and data before edge number ``edge``. ``enabled``: a reset sets the enable, too."""
+        """Return arbitrary pins and data before edge number ``edge``. ``enabled``: the enable is 1 during a reset."""
         reset, enable = var(1, f"reset {edge}"), var(1, f"enable {edge}")
         if not self.has_reset:
             reset = _ZERO
@@ -77,7 +78,7 @@ class _Protocol:
 
     @property
     def moved(self) -> dict[Term, Term]:
-        """The line after an edge."""
+        """The bits of ``line`` after an edge."""
         before = (_VALID, *self.line)
         enable = _ENABLE if self.has_enable else _ONE
         reset = _RESET if self.has_reset else _ZERO
@@ -87,7 +88,7 @@ class _Protocol:
 
     @property
     def right(self) -> Term:
-        """1 where the output is right; while a reset is active, it may have any value."""
+        """A bit that is 1 where the output is right; while a reset is active, the output may have any value."""
         right = eq(self.system.out, self.due)
         return bor(_RESET, right) if self.has_reset else right
 
@@ -95,7 +96,8 @@ class _Protocol:
 def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, decide: Decide, seed: int) -> Handshake:
     """Prove that ``clocking.valid_out``, which is ``system.out``, follows the protocol, or find a violation.
 
-    ``latency``: in edges. ``decide``: decides whether two terms are equal wherever all of a tuple of terms are 1.
+    ``latency``: the latency in edges. ``decide``: decides whether two terms are equal wherever all of a tuple of terms
+    are 1.
     """
     protocol = _protocol(system, clocking, latency)
     # A reset that acts only while the enable is 1 is accepted, too; the answer says so.
@@ -128,7 +130,7 @@ def _protocol(system: TransitionSystem, clocking: Clocking, latency: int) -> _Pr
     return _Protocol(renamed_system, clocking.reset is not None, clocking.enable is not None, line)
 
 
-# invariants: bits of state that are bits of the line
+# invariants: bits of the state that equal bits of ``line``
 
 
 class _Invariants:
@@ -137,7 +139,7 @@ class _Invariants:
         self._filled = None if protocol.has_reset else _filled(protocol)
 
     def found(self, seed: int) -> dict[Term, Term] | None:
-        """Return the proved model bit of each state bit if they prove the protocol, else None."""
+        """Return, by state bit, the model bit proved equal to it, if these equalities prove the protocol; else None."""
         mapping = self._suggested(seed)
         while True:
             wrong = [bit for bit in mapping if not (self._begins(bit, mapping) and self._stays(bit, mapping))]
@@ -149,7 +151,7 @@ class _Invariants:
         return mapping if self._holds(right) else None
 
     def _suggested(self, seed: int) -> dict[Term, Term]:
-        """Return for each state bit the model bit that it equals in simulation, after a reset or once it is filled."""
+        """Return the model bit that each state bit equals in simulation, after a reset or once ``line`` is filled."""
         lines, states = _simulated(self._protocol, seed)
         behaviours: dict[bytes, Term] = {}
         for term, values in lines.items():
@@ -166,7 +168,7 @@ class _Invariants:
         return self._decide(claim, _ONE, given).equal is True
 
     def _stays(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
-        """Return whether ``bit`` equals its model bit after any edge, if all bits of ``mapping`` do before it."""
+        """Return whether ``bit`` equals its model bit after an edge if all bits of ``mapping`` do before the edge."""
         after = rebuild(self._protocol.system.state[bit], dict(mapping))
         return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
 
@@ -183,7 +185,7 @@ class _Invariants:
 
 
 def _filled(protocol: _Protocol) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
-    """Return state and line after ``latency`` enabled edges from an arbitrary start; None if stalls may change them."""
+    """Return state and ``line`` after ``latency`` enabled edges from any start; None if stalls may change the state."""
     if not protocol.holds:
         return None
     state = {bit: bit for bit in protocol.system.state}
@@ -202,7 +204,7 @@ def _after(
 
 
 def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.uint8]], dict[Term, NDArray[np.uint8]]]:
-    """Return the bits of line and state over many edges with random pins, starting from random states."""
+    """Return the bits of ``line`` and of the state over many edges with random pins, starting from random states."""
     rng = np.random.default_rng(seed)
     latency = len(protocol.line)
     first = 1 if protocol.has_reset else latency
@@ -233,7 +235,7 @@ def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.ui
 def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | None:
     """Return the number of edges over which k-induction proves the property; None if it does not.
 
-    The base case starts after a reset, or without one when the line is filled.
+    The base case starts after a reset, or, if there is no reset, when ``line`` is filled.
     """
     anywhere = {b: b for b in protocol.system.state}, {b: b for b in protocol.line}
     if protocol.has_reset:

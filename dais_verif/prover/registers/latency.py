@@ -1,11 +1,12 @@
 """Latency analysis: how many registers lie between the inputs and a signal, in clock edges.
 
-If everything on which a signal depends has one latency, the signal is a function of one vector: the same function as if
-its registers were wires. A pipeline is then proved as combinational logic, and its latency is that of its outputs.
+If everything on which a signal depends has the same latency, the signal is a function of one vector: the same function
+that it would be if all registers were wires. A pipeline is then proved as combinational logic, and its latency is the
+latency of its outputs.
 
 A register that loads only constants holds them only after an edge: it *settles*, one edge later for each such register
-in a row. A vector may follow a reset immediately, so where a vector has some latency, no more edges than that may have
-passed, and signals that settle later do not have their values yet.
+in a row. A vector may follow a reset immediately. Where such a vector has latency N, only N edges may have passed since
+the reset, and signals that settle later do not have their values yet.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class OutOfStep(InputError):
 def infer_timing(
     netlist: Netlist, boundary: Boundary, others: list[Signal], said: Clocking | None = None
 ) -> Timing | None:
-    """Return the timing of a pipeline; None without registers and without ``said``.
+    """Return the timing of a pipeline; None if there are no registers and ``said`` is None.
 
     ``others``: further signals that must have a single latency. ``said``: the pins, if the user gives them. Raises
     ``OutOfStep`` if signals of different latency are combined, if there are several clocks or enables, or if they
@@ -70,7 +71,8 @@ def infer_timing(
 class _Latency(NamedTuple):
     """Latency of a signal, in edges.
 
-    ``vector``: since the vector was at the inputs; None for constants. ``settles``: until constants have their values.
+    ``vector``: edges since the vector was at the inputs; None for constants. ``settles``: edges until constants have
+    their values.
     """
 
     vector: int | None
@@ -80,7 +82,7 @@ class _Latency(NamedTuple):
 class _LatencyAnalysis:
     def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
         self._netlist, self._boundary = netlist, boundary
-        #: The valid input is 1 for all vectors that the proof covers, and has latency 0 like these.
+        #: The valid input, which is 1 for all vectors that the proof covers, and has latency 0 as the vectors have.
         self._valid = valid
         self._known: dict[tuple[Signal, int], _Latency] = {}
         self._open: set[tuple[Signal, int]] = set()
@@ -102,7 +104,7 @@ class _LatencyAnalysis:
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:
-        """Return the latency of all output ports: of the vector, or, if they are constant, until they settle."""
+        """Return the latency of all output ports; if all of them are constant, the edges until they settle."""
         found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
         if not found:
             return None
@@ -110,7 +112,7 @@ class _LatencyAnalysis:
         return latency.settles if latency.vector is None else latency.vector
 
     def _input(self, signal: Signal) -> str:
-        """Return the name of the design input behind ``signal``, a clock or an enable."""
+        """Return the name of the design input that drives ``signal``, a clock or an enable."""
         found = self._pins.input_of(signal)
         pin = None if found is None else self._netlist.signals[found.name]
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):

@@ -31,7 +31,7 @@ class PinReader:
     def input_of(self, signal: Signal) -> InputBit | None:
         """Return the input bit of which ``signal`` is an alias; None if it is computed or the output of a register.
 
-        Raises ``InputError`` if it changes later than the input does.
+        Raises ``InputError`` if ``signal`` changes later than the input does.
         """
         if signal not in self._known:
             self._known[signal] = self._found(signal)

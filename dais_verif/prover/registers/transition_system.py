@@ -1,4 +1,4 @@
-"""Extract the transition system behind a signal: its registers, and their values after an edge of the clock."""
+"""Extract the transition system behind a signal: the registers, and their values after an edge of the clock."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from dais_verif.prover.terms import Term, bnot, concat, const, extract, ite, non
 
 __all__ = ["TransitionSystem", "extract_transition_system"]
 
-#: Most bits of state: the logic of a valid pin is small.
+#: The largest number of state bits; the logic of a valid pin is small.
 _LARGEST = 4096
 
 
 class TransitionSystem(NamedTuple):
     """A transition system over one clock.
 
-    ``out``: the output over state and inputs. ``state``: for each bit, a variable, its value after an edge. ``inputs``:
-    for each variable, the name and bit of the input. All other variables are free, too.
+    ``out``: the output as a term over state and inputs. ``state``: the value after an edge for each state bit, which is
+    a variable. ``inputs``: the name and bit of the input for each variable of an input. All other variables are free,
+    too.
     """
 
     out: Term

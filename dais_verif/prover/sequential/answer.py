@@ -11,11 +11,11 @@ __all__ = ["Equivalence"]
 class Equivalence:
     """Whether two designs are proved equal, and statistics of the proof.
 
-    ``proved``: equality is proved. ``why``: the reason if not. ``classes``: names of the registers in each class of
-    corresponding registers. ``registers``: number of register bits of the RTL and of the other side. ``unmatched``:
-    names of registers of the other side that correspond to none of the RTL. ``columns``: number of block RAM columns
-    that hold bits of a memory. ``claims``: number of proved claims. ``rounds``: rounds of induction. ``hinted``: the
-    proof starts with the classes that hints proposed.
+    ``proved``: equality is proved. ``why``: the reason if it is not proved. ``classes``: names of the registers in each
+    class of corresponding registers. ``registers``: number of register bits of the RTL and of the other side.
+    ``unmatched``: names of registers of the other side that correspond to no register of the RTL. ``columns``: number
+    of block RAM columns that hold bits of a memory. ``claims``: number of proved claims. ``rounds``: rounds of
+    induction. ``hinted``: the proof starts with the classes that hints proposed.
     """
 
     proved: bool

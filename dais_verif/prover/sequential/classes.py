@@ -1,9 +1,9 @@
 """Classes of registers that may be equal in every cycle, refined by simulation.
 
-Each register is taken relative to its value at power-up. At first all registers and the constant 0 form one class.
-Simulation draws random states in which all registers of a class are equal. If an edge leaves two registers of a class
-different, the class is split. Registers that are equal in every cycle are therefore never separated; registers that
-remain in one class may still differ, which a solver must decide.
+The value of each register is taken relative to its value at power-up. At first all registers and the constant 0 form
+one class. Simulation draws random states in which all registers of a class are equal. If an edge leaves two registers
+of a class different, the class is split. Registers that are equal in every cycle are therefore never separated;
+registers that remain in one class may still differ: a solver must decide whether they do.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from dais_verif.prover.sequential.sides import RegisterBit
 
 __all__ = ["Classes", "Draw", "States"]
 
-#: How often a bit is 1: n: one time in n; -n: all but one time in n; 0: never.
+#: How often a bit is 1: with n, one time in n; with -n, all but one time in n; with 0, never.
 _BIASES = (2, 2, 2, 2, 4, 16, 64, 0, -4, -16, -256, 2)
 
 
 class Classes:
     """A partition of ``registers``. ``of``: the class number of each register; class 0 holds the constant 0.
 
-    ``hints``: maps names of registers to names of registers to which they may be equal; initially these form a class of
-    their own. Classes are only ever split, so a wrong hint may hide equal registers, but never makes others equal.
+    ``hints``: maps names of registers to names of registers to which they may be equal; initially, registers with the
+    same hint form a class of their own. Classes are only ever split, so a wrong hint may hide the equality of
+    registers, but never makes unequal registers equal.
     """
 
     def __init__(self, registers: Sequence[RegisterBit], hints: Mapping[str, str] | None = None) -> None:
@@ -73,7 +74,7 @@ class Classes:
         return found
 
     def stand_ins(self) -> dict[int, int]:
-        """Return the literal that replaces each register, by node: the first of its class, or the constant."""
+        """Return, by node, the literal that replaces a register: the first register of its class, or the constant."""
         found: dict[int, int] = {}
         for number, places in self.members().items():
             first = self.registers[places[0]] if places else None
@@ -111,12 +112,16 @@ class Draw:
         return result << (self._count - block * len(order))
 
     def again(self) -> None:
-        """Draw new orders of probabilities from here on."""
+        """Use new random orders of probabilities from now on."""
         self._orders.clear()
 
 
 class States(NamedTuple):
-    """Random patterns and their results. ``values``: of all nodes. ``after``: of registers, for ``Classes.split``."""
+    """Random patterns and their results.
+
+    ``values``: the values of all nodes. ``after``: the values of registers after the edge, as ``Classes.split`` takes
+    them.
+    """
 
     inputs: list[int]
     values: list[int]
@@ -126,7 +131,7 @@ class States(NamedTuple):
 def step(graph: Aig, classes: Classes, draw: Draw, count: int, held: Sequence[int] | None = None) -> States:
     """Simulate one edge from states in which all registers of a class are equal.
 
-    ``held``: the values of registers, relative to their initial ones; None: random values.
+    ``held``: the values of registers, relative to their initial values; None: random values.
     """
     ones = (1 << count) - 1
     draw.again()
@@ -153,7 +158,7 @@ def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> St
 def split_by_states(graph: Aig, classes: Classes, made: Composition, patterns: list[int]) -> None:
     """Split classes by states that a solver found, and by states in which former constants differ from 0.
 
-    ``made``: the graph with ``stand_ins`` substituted. ``patterns``: values of its inputs.
+    ``made``: the graph with ``stand_ins`` substituted. ``patterns``: values of the inputs of ``made.new``.
     """
     places = {node: place for place, node in enumerate(n for n, low in enumerate(made.new.low) if low < 0 and n)}
     ones = (1 << len(patterns)) - 1

@@ -1,4 +1,4 @@
-"""Find which block RAM column holds which bits of which memory, from edges at which both are written.
+"""Find which bits of which memory each block RAM column holds, from edges at which both are written.
 
 The result is a proposal: a wrong one fails in the proof.
 """
@@ -12,10 +12,10 @@ from dais_verif.prover.sequential.sides import Bank, BitOf, Memory, RegisterBit
 
 __all__ = ["Column", "Seen", "in_column", "held_by", "hosts_of", "same_place", "written"]
 
-#: The numbers of a bank and of one of its columns.
+#: The number of a bank, and the number of one of its columns.
 Column = tuple[int, int]
 
-#: Fewest edges with a write of both from which a column is assigned.
+#: The least number of edges with a write of both from which a column is assigned to a memory.
 _LEAST = 4
 
 
@@ -73,12 +73,12 @@ def _held(seen: Seen, memory: int, bank: int, column: int, writes: int) -> BitOf
 
 
 def in_column(graph: Aig, place: Sequence[int], fixed: BitOf) -> int:
-    """Return a literal: the column holds the word at ``place``."""
+    """Return a literal that is 1 if the column holds the word at ``place``."""
     return graph.all([place[n] ^ value ^ 1 for n, value in fixed.fixed.items()])
 
 
 def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf) -> int:
-    """Return a literal: the column holds the word at ``place``, in row ``row``."""
+    """Return a literal that is 1 if the column holds the word at ``place``, in row ``row``."""
     equal = [graph.differ(place[n], bit) ^ 1 for n, bit in zip(held.rows, row, strict=True)]
     return graph.both(graph.all(equal), in_column(graph, place, held))
 
@@ -86,8 +86,8 @@ def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf
 def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) -> list[tuple[str, int, int]]:
     """Return pairs of literals that must be equal so that an edge leaves the same bits in memory and column.
 
-    The first pair is for the row that the bank writes, the second for a place that only the memory changes. Each has a
-    name for messages.
+    The first pair concerns the row that the bank writes, the second a place that only the memory changes. Each pair has
+    a name for messages.
     """
     old, new = memory.old[held.bit], memory.new[held.bit]
     here = same_place(graph, memory.place, bank.row, held)
@@ -101,7 +101,7 @@ def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) ->
 def hosts_of(
     banks: Sequence[Bank], registers: Sequence[RegisterBit], held: dict[Column, BitOf], memory: int, bit: int
 ) -> list[tuple[RegisterBit, dict[int, int]]]:
-    """Return the block RAM outputs that read this bit, each with the address bits that are constant for it."""
+    """Return the block RAM outputs that read this bit, each with the address bits that are constant for the output."""
     named = {one.name: one for one in registers}
     found: list[tuple[RegisterBit, dict[int, int]]] = []
     for b, bank in enumerate(banks):

@@ -12,8 +12,9 @@ __all__ = ["Composition"]
 class Composition:
     """Copy ``old`` into ``new`` with some inputs replaced.
 
-    ``replaced``: literals of ``old`` that replace inputs of ``old``, by node; these may contain replaced inputs
-    themselves, but without a cycle. ``inputs``: the literals of ``new`` for all other inputs, by node of ``old``.
+    ``replaced``: literals of ``old`` that replace inputs of ``old``, by node; these literals may depend on replaced
+    inputs themselves, but without a cycle. ``inputs``: the literals of ``new`` for all other inputs, by node of
+    ``old``.
     """
 
     def __init__(self, old: Aig, replaced: Mapping[int, int], new: Aig | None = None) -> None:

@@ -2,13 +2,14 @@
 
 Registers of both sides that are equal form classes. At power-up, all registers of a class are equal. If they are equal
 in some cycle, all outputs are equal in it, and after its edge all registers of a class are equal again. Memories
-correspond to columns of block RAMs. These hold the same bits at power-up, and every write to one is a write to the
-other, at the same address. Reads at the address at which the memory is read then give the same; reads at other
-addresses may give any value, and so may reads at an edge that writes the same address.
+correspond to columns of block RAMs. Both hold the same bits at power-up, and every write to one of them is a write to
+the other, at the same address. If a block RAM is then read at the address at which the memory is read, both reads give
+the same value; reads of a block RAM at other addresses may give any value, and so may reads at an edge that writes the
+same address.
 
 The claim is: for every value that block RAM outputs may have at power-up, there are initial values of the uninitialised
 registers and memories of the RTL such that all outputs are equal in every cycle, for all inputs. Uninitialised
-registers for which the choice does not matter hold 0.
+registers whose initial value does not matter hold 0.
 
 A register into which a memory is read may correspond to several block RAM outputs, selected by address bits. Registers
 are added to the RTL side to keep these bits; nothing in the RTL depends on them.
@@ -35,9 +36,10 @@ from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, Regis
 
 __all__ = ["prove_equal"]
 
-#: Patterns of one draw; edges without a split after which simulation stops; and most edges.
+#: The number of patterns of one draw; of edges without a split after which simulation stops; and the largest number of
+#: edges.
 _PATTERNS, _QUIET, _MOST_EDGES = 1536, 24, 400
-#: Edges, each from random states, on which memories and block RAMs are compared.
+#: The number of edges, each from random states, on which memories and block RAMs are compared.
 _WRITING_EDGES = 60
 _ROUNDS = 40
 
@@ -59,7 +61,7 @@ def prove_equal(
 
     Uninitialised registers of ``rtl`` hold 0 at power-up, or 1 if they are only ever set and ``other`` seems to have a
     constant instead. ``seconds``: solver time for each choice of initial values. ``hints``: initial classes, as
-    ``Classes`` takes them; if the proof fails with them, it is repeated without.
+    ``Classes`` takes them; if the proof fails with these hints, it is repeated without hints.
     """
     chosen = first_values(graph, rtl, random.Random(seed), seconds=5.0)
     ones = {one.name for one, old in zip(chosen, rtl.registers, strict=True) if one.initial != old.initial}
@@ -123,7 +125,7 @@ class _Work:
     # registers that read memories
 
     def _reading_registers(self) -> dict[int, tuple[RegisterBit, int, int, int]]:
-        """Return the RTL registers into which a memory is read, by node, each with memory, reading and bit."""
+        """Return, by node, the RTL registers into which a memory is read, each with memory, reading and bit."""
         bits = {
             one >> 1: (m, r, bit)
             for m, memory in enumerate(self._rtl.memories)
@@ -133,14 +135,14 @@ class _Work:
         found = {}
         for register in self._rtl.registers:
             read = [bits[node] for node in self._graph.behind([register.after]) if node in bits] if bits else []
-            if len(read) == 1 and register.initial is None:  # its initial value is that of a block RAM output
+            if len(read) == 1 and register.initial is None:  # it starts with the value of a block RAM output
                 found[register.now >> 1] = (register, *read[0])
         return found
 
     # memories
 
     def _without_memories(self) -> tuple[dict[int, int], Composition, _Model]:
-        """Return a model in which all bits read from memories are one input, with replacements and composition."""
+        """Return replacements, composition and a model in which one input replaces all bits read from memories."""
         graph, memories = self._graph, self._rtl.memories
         same = graph.input()
         shown = {output.name for bank in self._banks for output in bank.outputs}
@@ -168,7 +170,7 @@ class _Work:
         """Return what columns hold, found in states in which all bits read from memories are the same."""
         graph, memories = self._graph, self._rtl.memories
         replaced, made, model = self._without_memories()
-        for memory in memories:  # make the inputs on which it depends, once for both compositions below
+        for memory in memories:  # make the inputs on which the memory depends, once for both compositions below
             for literal in (*memory.new, *memory.place):
                 made.at(literal)
         # The old word is all zeros, then all ones: bits that do not depend on it are written.
@@ -253,8 +255,8 @@ class _Work:
     def _read(self, memory: Memory, bank: Bank, column: int, held: BitOf) -> int:
         """Return the bit that the bank reads from a column.
 
-        It is the bit that the memory reads if both read the same place, else arbitrary. It is also arbitrary if the row
-        is written at the same edge.
+        This is the bit that the memory reads if both read the same place, else an arbitrary bit. The bit is also
+        arbitrary if the row is written at the same edge.
         """
         value = self._graph.input()
         for reading in memory.readings:
@@ -272,7 +274,7 @@ class _Work:
         reading: int,
         bits: dict[int, int],
     ) -> list[tuple[RegisterBit, int]]:
-        """Return added registers that keep address bits of the read, each with its value for one output."""
+        """Return added registers that keep address bits of the read, each with the value that selects one output."""
         graph, place = self._graph, self._rtl.memories[memory].readings[reading].place
         value = self._rtl.memories[memory].readings[reading].value
         zero, one = (
@@ -296,7 +298,7 @@ class _Work:
     # induction
 
     def _settle(self, model: _Model, classes: Classes) -> None:
-        """Split classes by simulation from random states until no class was split for ``_QUIET`` edges."""
+        """Split classes by simulation from random states until no class has been split for ``_QUIET`` edges."""
         draw = Draw(self._rng, _PATTERNS)
         quiet = 0
         held: Sequence[int] | None = None
@@ -311,8 +313,8 @@ class _Work:
     def _inductive(self, model: _Model, classes: Classes) -> tuple[Fraig | None, Composition, int, str]:
         """Split classes until an edge provably keeps all registers of each class equal.
 
-        Returns the swept graph, the composition behind it, the number of proved pairs, and why the rest is undecided.
-        The graph is None if the rounds did not end.
+        Returns the swept graph, the composition behind it, the number of proved pairs, and the reason why the other
+        pairs are undecided. The graph is None if the last round still split classes.
         """
         why = f"no fixed point after {_ROUNDS} rounds"
         proved = 0
@@ -365,7 +367,7 @@ class _Work:
         return self._result(classes, not why, why, n_columns, proved + len(model.claims))
 
     def _differ(self, fraig: Fraig, a: int, b: int, patterns: list[int], given: Sequence[int] = ()) -> bool | None:
-        """Return whether two literals can differ, None if undecided; add a pattern on which they do to ``patterns``."""
+        """Return whether two literals can differ, None if undecided; if they can, add a pattern to ``patterns``."""
         x, y = fraig.at(a), fraig.at(b)
         if x == y:
             return False

@@ -15,7 +15,7 @@ __all__ = ["first_values", "unknown_start", "wrong_contents"]
 
 
 def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict[Column, BitOf]) -> str:
-    """Return a message about block RAM contents at power-up that memories cannot have; empty if there are none."""
+    """Return a message about block RAM contents at power-up that memories cannot have; empty if all are possible."""
     first: dict[tuple[int, int], int] = {}
     for (b, column), one in held.items():
         bank, memory = banks[b], memories[one.memory]
@@ -31,9 +31,9 @@ def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict
 
 
 def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int) -> str:
-    """Return a message about registers that may differ at power-up; empty if there are none.
+    """Return a message about a register whose unknown value at power-up matters; empty if there is none.
 
-    ``given``: invariants. ``n_rtl``: number of registers of the RTL, which come first.
+    ``given``: literals of the invariants. ``n_rtl``: number of registers of the RTL, which precede the others.
     """
     needed = graph.behind(given)  # invariants fix the initial values of these registers
     for number, places in classes.members().items():
@@ -52,9 +52,9 @@ def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int
 def first_values(graph: Aig, rtl: Gates, rng: random.Random, seconds: float) -> tuple[RegisterBit, ...]:
     """Return the registers of ``rtl``, with initial value 1 for uninitialised ones that are only ever set.
 
-    These stay 1 if they hold 1, and can change from 0 to 1. Synthesis replaces them by constants, which is allowed
-    since an uninitialised register may hold any value. Registers in invariants are not changed. ``seconds``: for each
-    call of the solver.
+    Such a register stays 1 if it holds 1, and can change from 0 to 1. Synthesis replaces them by constants, which is
+    allowed since an uninitialised register may hold any value. Registers in invariants are not changed. ``seconds``:
+    the limit for each call of the solver.
     """
     needed = graph.behind([one.now for one in rtl.invariants])
     places = [n for n, one in enumerate(rtl.registers) if one.initial is None and one.now >> 1 not in needed]

@@ -1,4 +1,4 @@
-"""RTL as gates; an array that is written by the word becomes a memory with ports if all its uses are supported."""
+"""RTL as gates; an array that is written in whole words becomes a memory if all its uses are supported."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dais_verif.prover.terms import Term, band, bnot, const, extract, leaves, mu
 
 __all__ = ["rtl_gates"]
 
-#: Fewest bits of an array that is treated as a memory.
+#: The least number of bits of an array that is treated as a memory.
 _LEAST_MEMORY = 512
 
 
 def rtl_gates(opened: Open, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
     """Return ``opened`` as gates of ``graph``; missing inputs are added to ``inputs``, which both sides share.
 
-    Undefined bits may have any value, a new one in each cycle. Raises ``InputError`` for an array large enough to be a
-    memory if its range is not ``[0:n]``, if it has contents at power-up, or if a use of it is not supported.
+    Undefined bits may have any value, and another one in each cycle. Raises ``InputError`` for an array large enough to
+    be a memory if its range is not ``[0:n]``, if it has contents at power-up, or if a use of it is not supported.
     """
     netlist = opened.netlist
     ports = [netlist.signals[name] for name in netlist.inputs if name != clock]
@@ -93,7 +93,7 @@ def _initial(value: Term, bit: int) -> int | None:
 
 
 def _without_zeros(term: Term) -> Term:
-    """Replace right shifts of the constant 0 by 0; selects with a variable index leave them."""
+    """Replace right shifts of the constant 0 by 0; such shifts remain from selects with a variable index."""
     zeros = {
         t: const(t.width, 0) for t in nodes(term) if t.op == "lshr" and t.args[0].op == "const" and not t.args[0].value
     }
@@ -139,7 +139,11 @@ def _in_order(head: Term, committed: Term, tail: Term) -> Term:
 
 
 class _Found(NamedTuple):
-    """An array as a memory. ``reads``: replacements of read parts of words. ``words``: the read words, by place."""
+    """An array as a memory.
+
+    ``reads``: the terms that read parts of words, each with its replacement. ``words``: the variables for words that
+    are read, by place.
+    """
 
     signal: Signal
     width: int
@@ -176,7 +180,7 @@ def _memories(
 
 
 def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term, Term, Term] | None:
-    """Return the place that an edge writes, and its word before and after; None if the array changes otherwise."""
+    """Return the place that an edge writes, and the word there before and after; None if more words may change."""
     count = signal.width // width
     words = list(reversed(after.args)) if after.op == "concat" else []
     if count < 2 or len(words) != count or any(word.width != width for word in words):
@@ -197,7 +201,7 @@ def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term,
         return None
     here, kept = rules[0]
     assert here is not None
-    if any({here, kept} & set(nodes(word)) for word in words[1:]):  # another word depends on the first place
+    if any({here, kept} & set(nodes(word)) for word in words[1:]):  # another word depends on terms of the first
         return None
     old = var(width, f"{signal.name} where it is written")
     new = rebuild(words[0], {here: const(1, 1), kept: old})
@@ -207,9 +211,10 @@ def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term,
 
 
 def _places(a: Term, b: Term, count: int) -> Iterator[tuple[Term, bool]]:
-    """Yield candidates for the address: terms compared with the first or last place in ``a``, with another in ``b``.
+    """Yield candidates for the address: terms compared with the first or last place in ``a``, with others in ``b``.
 
-    The second result tells whether it is the last place, as for an array ``[0:n]``, whose word 0 has the highest bits.
+    The second result tells whether the place in ``a`` is the last one, as in an array ``[0:n]``, whose word 0 has the
+    highest bits.
     """
     waiting, seen = [(a, b)], set()
     while waiting:
@@ -232,7 +237,7 @@ def _here(word: Term, place: Term, number: int) -> Term | None:
 
 
 def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | None, Term]) -> bool:
-    """Return whether ``b`` is ``a``, except for the place and the old word."""
+    """Return whether terms ``a`` and ``b`` are the same, except for the place and the old word."""
     waiting, seen = [(a, b)], set()
     while waiting:
         pair = waiting.pop()
@@ -253,7 +258,7 @@ def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | 
 def _reads(
     signal: Signal, held: Term, width: int, roots: Sequence[Term]
 ) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
-    """Return the replacements of reads, and the read words by place; None if the memory is used in another way."""
+    """Return replacements of reads, and words that are read, by place; None if the memory is used in another way."""
     values: dict[Term, Term] = {}
     words: dict[Term, Term] = {}
     for t in nodes(*roots):
@@ -269,7 +274,7 @@ def _reads(
 
 
 def _place(steps: Term, count: int, width: int) -> Term | None:
-    """Return the place whose word begins at bit ``steps``, which must be place times width; None if it is not."""
+    """Return the place whose word begins at bit ``steps``, which must be place times width; None if not found."""
     size = (count - 1).bit_length()
     for t in nodes(steps):
         if t.width == size and mul(resize(t, steps.width, False), const(steps.width, width)) is steps:

@@ -1,8 +1,8 @@
 """Choose initial values of uninitialised registers that are only ever set.
 
-Synthesis replaces some of them by constants, and keeps others, with initial value 0. Every fixed choice is allowed,
-since an uninitialised register may hold any value. The choice here is a guess from simulation; the proof then holds
-for this choice.
+Synthesis replaces some of these registers by constants, and keeps others, with initial value 0. Every fixed choice of
+initial values is allowed, since an uninitialised register may hold any value. The choice made here is a guess from
+simulation; the proof then holds for this choice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dais_verif.prover.sequential.sides import RegisterBit
 __all__ = ["kept_by_logic", "only_set"]
 
 _PATTERNS = 1536
-#: Edges on which the effect of a register is observed.
+#: The number of edges on which the effect of a register is observed.
 _EDGES = 12
 
 
@@ -28,7 +28,7 @@ def only_set(
 ) -> set[int]:
     """Return those of ``places`` whose registers can change from 0 to 1, but never from 1 to 0.
 
-    ``seconds``: for each call of the solver.
+    ``seconds``: the limit for each call of the solver.
     """
     places = _may_stay_one(graph, registers, places, rng)
     edges = [

@@ -10,7 +10,7 @@ from dais_verif.prover.bit_level.bit_blasting import Word
 
 __all__ = ["Bank", "BankOutput", "BitOf", "Gates", "Invariant", "Memory", "Port", "Reading", "RegisterBit"]
 
-#: A bit of a port.
+#: A bit of a port: the name of the port, and the number of the bit.
 Port = tuple[str, int]
 
 
@@ -34,9 +34,9 @@ class Reading(NamedTuple):
 class Memory:
     """A memory that writes at most one word per edge.
 
-    ``width``: of a word, in bits. ``place``: the address that is written. ``old``: the word there, inputs of the graph.
-    ``new``: the word there after the edge. ``contents``: the bits at power-up, None if unknown; word 0 first, its
-    lowest bit first.
+    ``width``: the width of a word in bits. ``place``: the address that is written. ``old``: the word there, inputs of
+    the graph. ``new``: the word there after the edge. ``contents``: the bits at power-up, None if unknown; word 0
+    first, its lowest bit first.
     """
 
     name: str
@@ -60,8 +60,8 @@ class Bank:
     """A block RAM as columns of bits. At each edge one row is written and one row is read.
 
     ``row``: the written row. ``writes``: for each column, whether it is written; ``data``: the bit to write.
-    ``read_row``: the row that is read. ``read``: the bit of each column there, inputs of the graph. ``contents``: at
-    power-up; row 0 in the lowest bits, column 0 first. ``outputs``: its output registers.
+    ``read_row``: the row that is read. ``read``: the bit of each column there, inputs of the graph. ``contents``: all
+    bits at power-up; row 0 in the lowest bits, column 0 first. ``outputs``: its output registers.
     """
 
     name: str
@@ -85,7 +85,11 @@ class Invariant(NamedTuple):
 
 @dataclass(frozen=True)
 class Gates:
-    """One side. ``inputs``: by port and bit, shared by both sides. ``invariants``: candidates; proved, or not used."""
+    """One side of a comparison.
+
+    ``inputs``: the literals of inputs, by port and bit, shared by both sides. ``invariants``: candidates for
+    invariants, which are used only if they are proved.
+    """
 
     inputs: Mapping[Port, int]
     outputs: Mapping[Port, int]

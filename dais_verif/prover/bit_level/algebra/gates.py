@@ -1,13 +1,14 @@
-"""Gates as sums of literals and of ANDs of two nodes, which count as nodes of their own.
+"""Gates as sums of literals and of ANDs of two nodes; each such AND is a node of its own.
 
     NOT x          1 - x
     x AND NOT y    x - (x AND y)
     x XOR y        x + y - 2 (x AND y)
     g OR h         g + h, if g and h are never both 1
 
-Sum and carry of an adder, 2c + s, therefore become x + y + z, whatever its gates are, once the carry is known as the
-sum of two ANDs. A carry that is computed differently, as in a carry-lookahead adder, is found by its values on patterns
-and then proved: for each XOR of three nodes, a node that is their majority is such a sum, too.
+For an adder of x, y and z with sum s and carry c, 2c + s therefore becomes x + y + z, whatever gates the adder has,
+once the carry is known as the sum of two ANDs. A carry that is computed differently, as in a carry-lookahead adder, is
+found by its values on patterns and then proved: for each XOR of three nodes, a node that is the majority of these three
+is such a sum of two ANDs, too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from dais_verif.prover.bit_level.windows import Window, equal_by_table
 
 __all__ = ["Gates"]
 
-#: Patterns by which candidates are found; and the limits for one pair: windows and tables, gates, and solver conflicts.
+#: Number of patterns by which candidates are found; and the limits for the comparison of one pair: windows and tables,
+#: gates, and solver conflicts.
 _PATTERNS = 4096
 _WINDOWS, _ROWS, _GATES, _CONFLICTS, _LAST = (4, 8, 16, 32), 1 << 20, 2000, 2000, 300
 
@@ -46,11 +48,13 @@ class Gates:
         self._never: dict[int, bool] = {}
         cone = sorted(aig.behind(roots))
         self._parities = {node: pair for node in cone if (pair := aig.exclusive(node)) is not None}
-        #: Nodes that are operands of an XOR within an XOR: two of the three operands of an adder.
+        #: Nodes that are operands of an XOR which is itself an operand of an XOR: two of the three operands of an
+        #: adder.
         self._added: set[int] = set()
-        #: Nodes with proved sums as carries. If sums form a cycle, one of its carries is removed.
+        #: Carries and other nodes whose sums were proved, not read off their gates. If sums form a cycle, one such node
+        #: of the cycle is removed.
         self._carries: set[int] = set()
-        #: Nodes that equal another node, with its literal.
+        #: Nodes that are proved equal to a literal of another node, each with that literal.
         self._same: dict[int, int] = {}
         self._find_carries(cone)
 
@@ -85,7 +89,7 @@ class Gates:
         return self._ranks[node]
 
     def _break(self, path: dict[int, None], waiting: list[tuple[int, Iterator[int]]], entry: int) -> None:
-        """Remove the last carry of the cycle of ``path`` from ``entry`` on; sums by gates alone have no cycle."""
+        """Remove the last carry of the cycle in ``path`` from ``entry`` on; sums by gates alone form no cycle."""
         nodes = list(path)
         given_up = next(node for node in reversed(nodes[nodes.index(entry) :]) if node in self._carries)
         self._carries.remove(given_up)
@@ -120,7 +124,7 @@ class Gates:
         return total if both > 1 and self._is_never(both) else plus(total, single(both), -2)
 
     def _product(self, a: int, b: int, both: int) -> Polynomial:
-        """Return the AND of two literals; ``both``: the AND of their nodes."""
+        """Return the AND of two literals; ``both``: the literal for the AND of their nodes."""
         x, y, xy = single(a & ~1), single(b & ~1), single(both)
         if a & b & 1:
             return plus(plus(plus({ONE: 1}, x, -1), y, -1), xy)
@@ -145,7 +149,7 @@ class Gates:
         return known
 
     def _equal(self, a: int, b: int) -> bool:
-        """Prove two literals equal: over few gates, then down to operands of adders, then to inputs."""
+        """Return whether two literals are proved equal: over few gates, or down to operands of adders, or to inputs."""
         if a == b:
             return True
         window = Window(self.aig, a >> 1, b >> 1)
@@ -171,7 +175,7 @@ class Gates:
         return self._solver.differ(a, b, _LAST).found is False
 
     def _find_carries(self, cone: list[int]) -> None:
-        """Find carries of adders: nodes that are the AND of two, or the majority of three literals with an XOR node."""
+        """Find carries of adders: nodes that are AND of two or majority of three literals whose XOR is a node."""
         alike: dict[int, list[int]] = {}
         for node in cone[1:]:
             shape = self._shape(self._values[node])
@@ -194,7 +198,7 @@ class Gates:
                         self._note_same(node, value, self._both(a, b))
 
     def _find_carry(self, alike: dict[int, list[int]], a: int, b: int, c: int, half: int) -> None:
-        """Note nodes that are the majority of three literals. ``half``: ``a`` XOR ``b``, or its complement."""
+        """Note nodes that prove to be the majority of three literals. ``half``: ``a`` XOR ``b``, or its complement."""
         p, q, r = self._value(a), self._value(b), self._value(c)
         value = p & q | p & r | q & r
         for node in alike.get(self._shape(value), ()):
@@ -203,7 +207,7 @@ class Gates:
             self._note_carry(node, value, self._both(one ^ 1, two ^ 1) ^ 1, plus(single(one), single(two)))
 
     def _note_same(self, node: int, value: int, literal: int) -> None:
-        """Note that ``node`` or its complement equals ``literal``, with the values ``value``, if that is proved."""
+        """Note that ``node`` or its complement equals ``literal``, whose values are ``value``, if that is proved."""
         first, second = self._kept(2 * node | (self._values[node] != value)), self._kept(literal)
         if first >> 1 == second >> 1 or not self._equal(first, second):
             return
@@ -215,7 +219,7 @@ class Gates:
             self._same[first >> 1] = second ^ first & 1
 
     def _kept(self, literal: int) -> int:
-        """Return the literal that represents ``literal`` among equal ones."""
+        """Return the literal that represents all literals equal to ``literal``."""
         while literal >> 1 in self._same:
             literal = self._same[literal >> 1] ^ literal & 1
         return literal

@@ -1,4 +1,4 @@
-"""Terms as polynomials of bits: sums, products, choices and sign extensions by arithmetic, all else bit by bit."""
+"""Terms as polynomials of bits: sums, products, choices and sign extensions by arithmetic, other terms bit by bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["Number", "meaning_of", "number_of"]
 
-#: Most terms of a product.
+#: The largest number of terms that a product of two polynomials may have.
 _MOST = 50_000
 
 
@@ -24,7 +24,7 @@ class Number(NamedTuple):
 
 
 def number_of(word: Word) -> Number:
-    """Return the unsigned number of some bits."""
+    """Return the unsigned number that the bits ``word`` encode."""
     total: Polynomial = {}
     for place, bit in enumerate(word):
         total = plus(total, single(bit), 1 << place)
@@ -32,7 +32,7 @@ def number_of(word: Word) -> Number:
 
 
 def meaning_of(root: Term, given: Mapping[Term, Number], bits: Callable[[Term], Word]) -> Number:
-    """Return a number that ``root`` holds. ``given``: the numbers of variables. ``bits``: gives the bits of a term."""
+    """Return a number that ``root`` holds. ``given``: the numbers of variables. ``bits`` returns the bits of a term."""
     meaning = _Meaning(given, bits)
     for t in nodes(root):
         if t not in meaning.numbers:
@@ -43,7 +43,7 @@ def meaning_of(root: Term, given: Mapping[Term, Number], bits: Callable[[Term], 
 
 
 class _Meaning:
-    """One method per operation, named after it: returns its number, or None if only its bits give it."""
+    """One method per operation, named after it: returns the number of a term, or None if it must be read bit by bit."""
 
     def __init__(self, given: Mapping[Term, Number], bits: Callable[[Term], Word]) -> None:
         self.numbers = dict(given)

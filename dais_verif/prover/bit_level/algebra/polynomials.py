@@ -1,7 +1,7 @@
-"""Integer polynomials over the nodes of a graph, which are 0 or 1.
+"""Integer polynomials over the nodes of a graph; the value of each node is 0 or 1.
 
-A *monomial* is a set of nodes: their product. Powers do not occur, since a node equals its square. The empty monomial
-is the number 1.
+A *monomial* is a set of nodes, and stands for their product. Powers do not occur, since a node equals its square. The
+empty monomial is the number 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def plus(p: Polynomial, q: Polynomial, factor: int = 1) -> Polynomial:
 
 
 def times(p: Polynomial, q: Polynomial) -> Polynomial:
-    """Return the product."""
+    """Return the product ``p * q``."""
     total: Polynomial = {}
     for a, m in p.items():
         for b, n in q.items():

@@ -1,4 +1,4 @@
-"""Prove that the bits of a circuit are a given number, for all inputs."""
+"""Prove that the bits of a circuit encode a given number, for all inputs."""
 
 from __future__ import annotations
 

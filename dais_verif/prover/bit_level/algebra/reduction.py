@@ -1,7 +1,7 @@
 """Prove that a polynomial is 0 modulo a power of two, for all inputs, by replacing its gates one after the other.
 
-Gates that are sums come first, those farthest from the inputs before others, so that carries cancel out. Then an AND of
-two nodes is replaced by their product, those that give the fewest terms first.
+Gates that are sums are replaced first, beginning with those farthest from the inputs, so that carries cancel out. Then
+each AND of two nodes is replaced by their product, beginning with those that give the fewest terms.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dais_verif.prover.bit_level.algebra.polynomials import Monomial, Polynomial
 
 __all__ = ["vanishes"]
 
-#: Terms per gate after which the proof is given up (two are usual); and most gates behind a node that are searched for
-#: nodes that it implies.
+#: Number of terms per gate after which the proof is given up (two are usual); and the largest number of gates behind a
+#: node that are searched for nodes that this node implies.
 _WORK, _DEPTH = 32, 6
 
 
@@ -27,7 +27,7 @@ def vanishes(polynomial: Polynomial, gates: Gates, width: int) -> bool:
 
 
 class _Rest:
-    """The remainder of a polynomial."""
+    """What remains of a polynomial while its gates are replaced."""
 
     def __init__(self, gates: Gates, width: int) -> None:
         self._gates, self._modulus = gates, 1 << width
