@@ -6,7 +6,7 @@ from support.people_write import DESIGNS, A, B
 
 __all__ = ["EXAMPLES", "ZEROS", "called_to_show"]
 
-#: Expressions that are 0 for every input; with the first string replaced by the second they are not.
+#: By construct: an expression that is 0 for every input, and the replacement (old, new) after which it is not.
 ZEROS = {
     "Plus": ("+IN[0] - IN[0]", "+IN[0]", "-IN[1]"),
     "Minus": ("(-sum) + sum", "-sum", "~sum"),

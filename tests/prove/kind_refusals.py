@@ -25,7 +25,7 @@ _SWITCHES = {name: f"{name} (OUT[0], IN[0]);" for name in ("rtran", "tran")} | {
     name: f"{name} (OUT[0]);" for name in ("pullup", "pulldown")
 }  # fmt: skip
 
-#: By the titles of the tables of constructs: a body in which the construct occurs.
+#: By the title of a construct in the tables: a body in which the construct occurs.
 REFUSALS: dict[str, dict[str, str]] = {
     "What a module may hold": {
         "Checker": "checker c(x); endchecker assign OUT = sum;",
@@ -346,7 +346,7 @@ _CALLED = {
 }
 #: By the name of a system call: a statement that calls it.
 CALLED = {name: form.format(name) for form, names in _CALLED.items() for name in names.split()}
-#: Names that pyslang knows, but whose calls it rejects in a module or everywhere.
+#: Names that pyslang knows, but calls of which it rejects in a module or everywhere.
 NEVER_CALLED = frozenset(
     [
         "$async$and$array",

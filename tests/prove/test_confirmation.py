@@ -31,7 +31,7 @@ SUM = Program.build(
     [(2, 0, 0)],
     inp_shift=[0, 0],
 )
-#: The same, with a promise that large sums break.
+#: The same program, with a promise that large sums break.
 NARROW = Program.build(
     [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 4, 0))],
     [(2, 0, 0)],

@@ -50,7 +50,7 @@ PINS = {
     "P": "p",
     "PCIN": "48'h0",
 }
-#: The change of the cell, and the verdict. With half a product, the model of the cell ends the simulation.
+#: The change of the cell, and the verdict. With only half of the product, the model of the cell ends the simulation.
 FAULTS = {
     "subtracted": ({"ALUMODE": "4'h3"}, "RTL_MISMATCH"),
     "a carry comes in": ({"CARRYIN": "1'h1"}, "RTL_MISMATCH"),

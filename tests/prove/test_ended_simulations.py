@@ -49,7 +49,7 @@ def test_a_simulation_that_the_rtl_ended_confirms_nothing(tmp_path: Path) -> Non
     assert "the RTL ended the simulation" in run.tree["confirmation"]["unconfirmed"]["icarus"]
 
 
-#: In a block of its own, in the block that assigns, and in a task.
+#: Calls that depend on a value, with their description in the message: in a block, beside an assignment, in a task.
 DEPENDING = {
     "always @* if (model_out == 31) $finish;": "$finish at design.v:2",
     "reg [4:0] copy; always @* begin copy = model_out; if (copy == 31) $finish; end": "$finish at design.v:2",

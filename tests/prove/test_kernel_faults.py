@@ -1,4 +1,4 @@
-"""One fault of each kind in a kernel is found by its proof; the correct kernel is proved and passes all simulation."""
+"""One fault of each kind in a kernel is found by its proof; the correct kernel is proved and passes all simulations."""
 
 from __future__ import annotations
 

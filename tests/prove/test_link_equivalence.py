@@ -24,7 +24,7 @@ module model(input aclk, input rst, input up, output [3:0] y);
   assign y = n;
 endmodule
 """
-#: The same with inverted registers: they count down while those of COUNTER count up.
+#: The same counter with inverted registers: they count down while those of COUNTER count up.
 INVERTED = """
 module model(input aclk, input rst, input up, output [3:0] y);
   reg [3:0] m = 4'd15;

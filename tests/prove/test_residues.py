@@ -51,7 +51,7 @@ q = u7.-2 relu(t)
 output o = q
 """
 )
-#: The same in the style of XLS: slices, sums and masks, and no names of ops.
+#: The same function in the style of XLS: slices, sums and masks, and no names of ops.
 RTL = """\
 module model(input wire [15:0] model_inp, output wire [6:0] model_out);
   wire [9:0] x = {{2{model_inp[7]}}, model_inp[7:0]};

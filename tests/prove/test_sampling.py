@@ -1,4 +1,4 @@
-"""The solver also decides a sample of each proof as it was written, which shows what a wrong rule proved."""
+"""The solver also decides a sample of the obligations of each proof as they were written: this reveals a wrong rule."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_a_product_with_a_fault_is_never_proved(tmp_path: Path) -> None:
 
 
 def test_a_lemma_is_not_used_where_what_it_takes_for_granted_is_wrong(tmp_path: Path) -> None:
-    """A product of a word that is wrong only where all bits are 1, which random patterns rarely show, is refuted."""
+    """A product is refuted if a factor is wrong only if all its input bits are 1, which random patterns rarely hit."""
     graph = Aig()
     a, b, c = words = inputs(graph, WIDTH, WIDTH, WIDTH)
     sums = adder(graph, a, b, ahead=False)

@@ -116,7 +116,7 @@ def with_registers_seen(of: Machine) -> Machine:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_no_fault_that_shows_is_proved_to_be_equal(seed: int, tmp_path: Path) -> None:
-    """No fault in random machines that 600 cycles show is proved to be equal; other faults may be, or are refuted."""
+    """A fault in a random machine that 600 cycles show is never proved to be equal; others may have any verdict."""
     rng = random.Random(f"faults {seed}")
     of = with_registers_seen(random_machine(rng, widest=rng.choice((3, 6, 10)), inside=True))
     faults = control_faults(of)

@@ -83,7 +83,7 @@ endmodule
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_no_design_can_say_that_its_mutants_are_killed(tmp_path: Path, simulator: str) -> None:
-    """The design compares itself with a copy and reports every mutant when one shows, but is not believed."""
+    """A design that compares itself with a copy, and reports all mutants as wrong once it sees one, is not believed."""
     (tmp_path / "model.v").write_text(FORGING)
     design = DesignRequest(rtl=(tmp_path / "model.v",), top="model")
     record = mutated(tmp_path, judges=("sim",), design=design, simulator=simulator)

@@ -308,12 +308,12 @@ class TestFastEngine:
         self.check_unknown(run_sim(unproved(), tmp_path), f"fast engine and oracle differ: violation in row {row};")
 
     def test_a_violation_that_it_finds_too_late(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Reporting the violation of a later row is an error, too, even where that row has one."""
+        """Reporting the violation of a later row is an error, too, even if that row does break a promise."""
         self.spoil(monkeypatch, lambda outputs, broken: broken + 1)
         self.check_unknown(run_sim(overflowing(), tmp_path), "fast engine and oracle differ: violation in row")
 
     def spoil(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Any], Any], int | None]) -> None:
-        """Make ``spoil`` change the engine's outputs in place and return its first row that breaks a promise."""
+        """Let ``spoil`` change the engine's outputs in place and return what the engine reports as first broken row."""
         run_batch = FastProgram.run_batch
 
         def spoilt(self: FastProgram, *arguments: Any, **options: Any) -> Any:

@@ -92,7 +92,7 @@ def _clean(data: bytes) -> Iterator[tuple[float, bytes]]:
 
 @contextlib.contextmanager
 def _thread(work: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
-    """Run ``work`` in a thread until the block ends; its argument is a function that says whether it must end."""
+    """Run ``work`` in a thread until the block ends; ``work`` gets a function that tells whether it must end."""
     stop = threading.Event()
     thread = threading.Thread(target=work, args=(stop.is_set,), daemon=True)
     thread.start()
@@ -157,7 +157,7 @@ def on_tcp(board: socket.socket) -> Iterator[str]:
 def on_pty(board: socket.socket) -> Iterator[str]:
     """Yield the target of the board behind a serial port."""
     master, slave = os.openpty()
-    tty.setraw(slave)  # and it is kept open, so that the port exists whether or not it is in use
+    tty.setraw(slave)  # kept open, so that the port exists whether or not it is in use
     try:
         with _thread(lambda ended: _pass_on(master, board.fileno(), (_clean, _clean), ended)):
             yield f"serial://{os.ttyname(slave)}"
@@ -200,7 +200,7 @@ def verilated(
         yield ours
 
 
-#: Returns one result for each vector.
+#: A function that returns one result for each vector.
 Compute = Callable[[list[bytes]], list[bytes]]
 
 #: The identity of a board that takes and returns three bytes.
@@ -264,7 +264,7 @@ def real(raw: int, kind: FixedType) -> Fraction:
 
 
 def spoiled(compute: Compute, when: Callable[[int], bool]) -> Compute:
-    """Return ``compute`` with bit 0 inverted in the results for whose number ``when`` is true, in the board's order."""
+    """Return ``compute`` with bit 0 inverted where ``when`` is true of a result's number, in the board's order."""
     count = itertools.count()
 
     def spoil(vectors: list[bytes]) -> list[bytes]:

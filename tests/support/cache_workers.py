@@ -20,7 +20,7 @@ from support.builds import KEY, NAMES, built, put
 
 SPAWN = multiprocessing.get_context("spawn")
 
-#: Does its work in its own folder; the second argument is the number of the thread in its process.
+#: A function that works in the folder given; the second argument is the number of the thread in its process.
 Work = Callable[[Path, int], None]
 
 

@@ -79,7 +79,7 @@ def generated_seeds(rng: random.Random) -> list[bytes]:
 
 
 def corpus_seeds(corpus: Path) -> list[bytes]:
-    """Return real files below 200 kB: binaries, headerless ones also in the published order; JSON, plain or gzip."""
+    """Return real files below 200 kB: JSON, plain or gzip; binaries, headerless ones also in the published order."""
     seeds = []
     for path in sorted(corpus.glob("*/*")):
         if path.suffix in (".bin", ".json", ".gz") and path.name != "meta.json" and path.stat().st_size < 200_000:
@@ -251,7 +251,7 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
 
 
 def try_alir(seeds: list[bytes], count: int, number: int) -> Counter[str]:
-    """Read damaged ALIR; convert each valid program to text, DAIS and ALIR, where either of the last two may refuse."""
+    """Read damaged ALIR; convert each valid program to text, DAIS and ALIR; DAIS and ALIR may refuse it."""
     return _tried(seeds, count, number, parse, _use_alir)
 
 

@@ -13,7 +13,7 @@ from dais_verif.machine import Machine
 
 __all__ = ["Range", "driven", "random_inputs", "read_back", "whole", "words"]
 
-#: First and end of the members in each dimension.
+#: The first member in each dimension, and the end, which is one past the last.
 Range = tuple[Sequence[int], Sequence[int]]
 
 

@@ -14,7 +14,7 @@ AND, OR, XOR = (operation << 56 for operation in range(3))
 
 
 def build(rows: list[tuple[int, int, int, int, tuple[int, int, int]]], n_in: int = 1, **tables: object) -> Program:
-    """Return a program in which each op is an output, and a second output negated."""
+    """Return a program in which each op has two outputs, the second one negated."""
     outputs = [(index, 0, neg) for index in range(len(rows)) for neg in (0, 1)]
     return Program.build(rows, outputs, inp_shift=[0] * n_in, **tables)  # type: ignore[arg-type]
 

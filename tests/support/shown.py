@@ -30,7 +30,7 @@ class Shown(NamedTuple):
     """A command without ``dais-verif``, and without redirections and pipes."""
 
     command: str
-    #: Whether it is mentioned in a sentence, where it need not name its files.
+    #: Whether the command is mentioned in a sentence, where it need not name its files.
     mentioned: bool
 
 

@@ -239,7 +239,7 @@ def _grown(root: Path, commit: str, tree: Path, tests: str) -> None:
 
 
 def _files(tree: Path, tests: str, sources: str) -> list[str]:
-    """Return the test files on the prover, by the name of their folder or of the package in them, without our own."""
+    """Return the test files on the prover: those in its folder or that name its package, but not this campaign's."""
     package = sources.replace("/", ".")
     found = []
     for path in sorted((tree / tests).rglob("test_*.py")):

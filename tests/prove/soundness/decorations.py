@@ -87,7 +87,7 @@ def _after_many(plan: Plan) -> None:
 
 
 def _stalled(plan: Plan) -> None:
-    """Change a value right after a stall, or only after two."""
+    """Change a value right after one stalled edge, or only after two."""
     was, key = f"was{len(plan.lines)}", _place(plan)
     plan.lines.append(f"  reg [1:0] {was} = 3;")
     _block(plan, f"{was} <= 3;", f"{was} <= {{{was}[0], en}};", enabled=False)
@@ -111,7 +111,7 @@ def _valid_history(plan: Plan) -> None:
 
 
 def _scrambled(plan: Plan) -> None:
-    """Invert the source of a register at every other edge, and its output again: state that is correct."""
+    """Invert the source of a register at every other edge, and invert its output back: the state is harmless."""
     if not plan.registers:
         return
     name, age = _place(plan, register=True)

@@ -24,7 +24,7 @@ _Rule = Callable[[Any, Any], Term]
 _CASTS = ("$signed", "$unsigned")
 _LEFT = (ast.BinaryOperator.LogicalShiftLeft, ast.BinaryOperator.ArithmeticShiftLeft)
 _SHIFTS = (*_LEFT, ast.BinaryOperator.LogicalShiftRight, ast.BinaryOperator.ArithmeticShiftRight)
-#: The maximum number of possible places of a mistake of which combinations are tried.
+#: The maximum number of possible places of a mistake; all combinations of these places are tried.
 _MOST = 5
 
 #: With the inputs of ``modules.INPUTS``: where ``r`` ends in 3, 9 bits should be shifted by 6, but are shifted by 2.
@@ -48,7 +48,7 @@ def _way(e: Any) -> Any:
 
 
 def _shift_of_a_shift(e: Any, driven: Mapping[Any, Any]) -> Any:
-    """Return the inner one of two shifts in one direction, by variables of one width, or None.
+    """Return the inner one of two shifts in one direction, by variables of equal width, or None.
 
     The inner shift may also drive a net that the outer one shifts, since simulators substitute it there. ``driven``:
     the expressions that drive nets.

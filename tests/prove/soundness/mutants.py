@@ -61,7 +61,7 @@ def all_mutants(files: Files, kinds: Mapping[str, list[Rule]] | None = None) -> 
 
 
 def _shortest(offset: int, old: str, new: str) -> tuple[int, str, str]:
-    """Return the same change without the common start and end of both texts."""
+    """Return the same change without the common start and end of the old and the new text."""
     while old and new and old[0] == new[0]:
         offset, old, new = offset + 1, old[1:], new[1:]
     while old and new and old[-1] == new[-1]:

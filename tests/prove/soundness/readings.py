@@ -152,7 +152,7 @@ def _digest(m: Module) -> str:
 
 
 def _judged(m: Module, rows: Sequence[int], by: Mapping[str, list[Bits]], folder: Path, reader: str) -> dict[str, Any]:
-    """Return the record of one reader; ``status`` is the module's, and ``outputs`` counts those of its outputs."""
+    """Return the record of one reader; ``status`` is that of the module, ``outputs`` counts those of its outputs."""
     folder = folder / m.name
     outputs = [f"y{number}" for number in range(len(m.widths))]
     try:
@@ -244,7 +244,7 @@ def _said(m: Module, number: int, rows: Sequence[int], by: Mapping[str, list[Bit
             if ours.known & bits.known & (ours.value ^ bits.value):
                 if alike and ours.known & common & (ours.value ^ bits.value):
                     return "wrong", text
-                differ = differ or text  # or Icarus gives X a value, and Verilator does not: no proof is confirmed
+                differ = differ or text  # or the simulators disagree, so that no proof is confirmed
             elif name == told and ours.known & ~bits.known:
                 x = x or text
     if differ:
@@ -352,7 +352,7 @@ def _batch(
     seeds: Sequence[int], many: int, yosys_every: int, verilator_every: int, simulators: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     modules = [random_module(seed) for seed in seeds]
-    plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys reads few other modules
+    plain = [m for m in modules if not m.style.system and not m.style.casts]  # Yosys can read few of the others
     by_yosys = [m.name for m in plain if yosys_every and int(m.name[1:]) % yosys_every == 0]
     with TemporaryDirectory(prefix="dais-verif-readings-") as scratch:
         return judge(

@@ -6,7 +6,7 @@ from prove.soundness.expressions import Expressions, Signal
 
 __all__ = ["Statements"]
 
-#: Only as whole right-hand sides: as operands, tools give them different widths.
+#: Used only as whole right-hand sides: as operands, they have different widths in different tools.
 _FILLED = ("'0", "'1")
 _WHOLE = {1: "t", 2: "r[1:0]", 3: "p[2:0]"}
 
@@ -79,7 +79,7 @@ class Statements(Expressions):
         return found
 
     def full(self, one: Signal, depth: int) -> list[str]:
-        """Return a case that covers all values, which needs no default, or that has an X."""
+        """Return a case that covers all values, so it needs no default, or one that assigns X in its default."""
         rng = self.rng
         self.features.add("full case")
         bits = rng.choice((1, 2, 3))
@@ -206,7 +206,7 @@ class Statements(Expressions):
         inside = self.style.newer and self.often(0.3)
         self.features.add("case inside" if inside else word)
         subject = rng.choice((self.leaf_of_size(), self.leaf_of_size(), self.expression(1), "1'b1"))
-        unsigned = inside or self.often(0.92)  # simulators extend items with other signs differently
+        unsigned = inside or self.often(0.92)  # simulators differ in how they extend items of another sign
         if unsigned:
             subject = f"$unsigned({subject})"
         lines = [f"case ({subject}) inside" if inside else f"{word} ({subject})"]
