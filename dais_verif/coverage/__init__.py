@@ -51,7 +51,7 @@ def measure(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> tuple[Coverage, Batch]:
-    """Return the coverage of ``program`` by ``vectors`` and by further vectors that are found, and the latter.
+    """Return the coverage of ``program`` by ``vectors`` and by further vectors that are found, and the further vectors.
 
     ``directed``: search for further vectors. ``unreachable``: show which bins no input can hit. ``check``: no vector
     may break a promise. ``declared``: inputs stay within the intervals that the program's source declares. ``notice``

@@ -50,7 +50,7 @@ class Bins:
 
     ``owner``: an op, or n_ops + output, or n_ops + n_out + input. ``group``: a number in ``GROUPS``; ``which``: the
     number of the bin within its group and owner. ``first``, ``second``: the sources, in an array of ``size`` places:
-    those of ops and outputs, those of readers of inputs, and two more, of which one is never and one always set.
+    the places of ops and outputs, those of readers of inputs, one place that is never set, and one that is always set.
     """
 
     program: Program
@@ -68,7 +68,7 @@ class Bins:
         return self.places.size + self.readers.size + 2
 
     def nothing(self) -> NDArray[np.uint8]:
-        """Return an array of places before any vector is counted."""
+        """Return an array of places in which none is set."""
         return np.zeros(self.size, dtype=np.uint8)
 
     def hit(self, seen: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -111,7 +111,7 @@ class Bins:
 
     @cached_property
     def corners(self) -> dict[int, list[tuple[str, int]]]:
-        """The corners of every input: the type with which it is read, and the raw value."""
+        """The corners of every input, each as the type with which the input is read, and the raw value."""
         found: dict[int, list[tuple[str, int]]] = {}
         for reader in self.readers.readers:
             found.setdefault(reader.input, []).extend((str(reader.kind), raw) for raw in reader.corners)
@@ -169,7 +169,7 @@ def _add_values(made: _Columns, program: Program, places: Places, never: int) ->
 
 
 def _counted(owners: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Return each owner ``counts`` times, and the number of its earlier occurrences for each."""
+    """Return each owner as often as ``counts`` states, and for each occurrence the number of earlier ones."""
     starts = np.cumsum(counts) - counts
     return np.repeat(owners, counts), np.arange(int(counts.sum())) - np.repeat(starts, counts)
 

@@ -23,7 +23,7 @@ _AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Control:
-    """``elements`` of registers and their ``kinds``; the first one is in the least significant bits of a state."""
+    """The ``elements`` of registers and their types; the first is in the least significant bits of a state."""
 
     elements: tuple[Element, ...]
     kinds: tuple[FixedType, ...]
@@ -39,7 +39,7 @@ class Control:
         return 0 < self.bits <= _MOST_STATE
 
     def codes(self, columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return states as integers, from one column of raw values per element."""
+        """Return states as integers. ``columns``: the raw values of each element."""
         code = np.zeros(len(columns[0]) if columns else 1, dtype=np.int64)
         low = 0
         for column, kind in zip(columns, self.kinds, strict=True):
@@ -78,7 +78,7 @@ def control_of(machine: Machine) -> Control:
 
 
 def reachable_states(machine: Machine, control: Control) -> NDArray[np.bool_] | None:
-    """Return for each state whether any inputs reach it from power-up.
+    """Return for each state whether any inputs lead to it from power-up.
 
     ``control`` must be small. It depends only on itself and on inputs, so all combinations of these are tried. Returns
     None if inputs have too many bits, a register has no initial value, or two connections may write one element at the

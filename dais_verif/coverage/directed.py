@@ -1,8 +1,8 @@
 """Compute vectors for open bins from the program, or prove that there are none.
 
 Cheap methods come first: values of the inputs themselves; values pulled back to the inputs; all inputs of small cones,
-which either hit a bin or show that nothing does; finally a solver. Every vector is run on the golden model, and counts
-only for the bins that it hits there.
+which either hit a bin or show that no input hits it; finally a solver. Every vector is run on the golden model, and
+counts only for the bins that it hits there.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 class Effort:
     """Limits of the effort. ``seconds``: total time of the solver; the other limits do not depend on the computer.
 
-    ``rounds``, ``goals``: rounds of pulling back, and goals in each; ``steps``: ops visited for one vector, ``asked``:
-    for all vectors. ``bits``: the largest small cone; ``evaluations``: ops times vectors for all such cones.
-    ``values``: ops times vectors whose values are stored, and inputs times vectors that are made for inputs alone.
+    ``rounds``, ``goals``: rounds of pulling back, and goals in each round; ``steps``, ``asked``: ops visited for one
+    vector, and for all vectors. ``bits``: the largest small cone; ``evaluations``: ops times vectors for all small
+    cones. ``values``: ops times vectors whose values are stored, and inputs times vectors that are made for inputs
+    alone.
     """
 
     seconds: float = 10.0
@@ -57,7 +58,7 @@ _STRETCH = 16384
 _PATIENCE = 4
 #: Limit of ops times rounds of pulling back: in very large programs one round takes seconds.
 _ROUND_OPS = 400_000
-#: In programs with more ops, looking for small cones alone takes seconds.
+#: In programs with more ops than this, it takes seconds merely to look for small cones.
 _LARGE = 20_000
 #: The fractions of its total time that the solver may spend on one bin, round by round.
 _SHARES = (0.01, 0.1, 0.5)

@@ -14,7 +14,7 @@ __all__ = ["Goal", "Wish", "goal_of", "wishes"]
 
 
 class Goal(NamedTuple):
-    """The goal of a bin. ``kind``, ``which``: as in a bin of op ``op``; ``negated``: for minus its value, of an output.
+    """The goal of a bin. ``kind``, ``which``: as in a bin of op ``op``; ``negated``: it is a goal for minus the value.
 
     Kinds: ``bit``, ``sign``, ``zero``, ``mux arm``, ``wrap``, ``truncation``, ``table entry``.
     """
@@ -98,14 +98,14 @@ def _arm(program: Program, op: Op, goal: Goal, now: Now, rng: random.Random) -> 
     if kind.width:
         top = kind.width - 1
         found = _bit(program, program.ops[op.condition], Goal("bit", 0, top + kind.width * (goal.which == 0)), now, rng)
-    if rng.random() < 0.5:  # and let the arms differ
+    if rng.random() < 0.5:  # also make the arms differ
         arm = rng.choice((op.id0, op.id1))
         found.append(Wish(arm, _pick(program.ops[arm].type, rng, now[arm] + 1, now[arm] - 1)))
     return found
 
 
 class _Arm(NamedTuple):
-    """The quantity that ``op`` quantises: ± the value of ``operand``, in units of ``2**-f``."""
+    """The quantity that an op quantises: ± the value of ``operand``, in units of ``2**-f``."""
 
     operand: int
     negate: bool

@@ -19,7 +19,8 @@ from dais_verif.program.opcodes import Code
 
 __all__ = ["READ", "Reader", "Readers"]
 
-#: Places of a reader: out of range, in range; off the grid, on it; off the grid and negative. Its corners follow.
+#: The first places of a reader: out of range, in range; off the grid, on it; off the grid and negative. The places of
+#: its corners follow.
 READ = ("wrapped", "kept", "lost", "whole", "lost below zero")
 _FIRST = 2048
 
@@ -27,7 +28,7 @@ _FIRST = 2048
 class Reader(NamedTuple):
     """A group of ``input`` ops, ``ops``, that read input ``input`` with the same type.
 
-    ``lo``, ``hi``: raw bounds, of the type or, if the source declares an interval, of this interval.
+    ``lo``, ``hi``: the raw bounds of the type, or of the interval if the source declares one.
     """
 
     input: int
@@ -93,10 +94,10 @@ class Readers:
         return True
 
     def together(self, seen: ProbeBytes, n_in: int) -> Batch:
-        """Return vectors that set the places missing in ``seen``, of all inputs at once.
+        """Return vectors that set the places missing in ``seen``, those of all inputs at once.
 
-        The first vector has the first missing value of every input, the next one the second: there are few vectors,
-        however many inputs there are.
+        The first vector has the first missing value of every input, the next one the second, and so on. Thus there are
+        few vectors, however many inputs there are.
         """
         lacking = self._lacking(seen)
         count = max(map(len, lacking.values()), default=0)
@@ -150,7 +151,7 @@ def _see(reader: Reader, column: Column, seen: ProbeBytes) -> None:
     below = -(column.exponent + kind.f)  # bits of the mantissa below the grid
     if below <= 0:
         lost = np.zeros(len(mantissa), dtype=bool)
-    elif mantissa.dtype == object or below <= 62:  # -2**62 is an int64 here, and a multiple of itself
+    elif mantissa.dtype == object or below <= 62:  # the mantissa -2**62 fits int64, and is a multiple of 2**62
         lost = (mantissa & ((1 << below) - 1) != 0).astype(bool)
     else:
         lost = mantissa != 0

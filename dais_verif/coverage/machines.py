@@ -34,7 +34,7 @@ MACHINE_GROUPS = (
 )
 #: The maximum number of open bins that a record lists.
 _LISTED = 1000
-#: Views with more words, and schedules with more slots, have no bins.
+#: Views with more words than this, and schedules with more slots, have no bins.
 _MOST_WORDS = 1 << 16
 _Bools = NDArray[np.bool_]
 _Seen = Mapping[View, Observed]
@@ -50,7 +50,7 @@ def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, che
 
 
 class _Bins:
-    """The bins that were hit so far: an array of flags for each object that has bins."""
+    """The bins that were hit so far, as an array of flags for each object that has bins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -203,7 +203,7 @@ def _accesses(machine: Machine) -> Iterator[tuple[Connection, View, str]]:
 
 
 def _words(machine: Machine, view: View) -> int:
-    """Return the number of index values with which a view is within its signal."""
+    """Return the number of index values with which a view lies within its signal."""
     assert view.index is not None
     value = view.index.value
     most = machine.signals[value.signal].types[value.start].raw_max

@@ -65,7 +65,7 @@ def observe(
 
 
 def _probed(machine: Machine, views: Sequence[View]) -> Machine:
-    """Return the machine with only ``views`` as outputs."""
+    """Return the machine with ``views`` as its only outputs."""
     signals = {s.name: replace(s, role=Role.INTERNAL) if s.role is Role.OUTPUT else s for s in machine.signals.values()}
     machine = replace(machine, signals=signals)
     connections = list(machine.connections)
@@ -102,7 +102,7 @@ def _fast(
 
 
 def _exact(machine: Machine, views: Sequence[View], sequence: InputSequence, check: bool) -> dict[View, Observed]:
-    """Return the observations of one sequence by the oracle, the slow exact model."""
+    """Return the observations of one sequence, made by the oracle, the slow exact model."""
     rows: dict[View, list[list[int | None]]] = {view: [] for view in views}
     for cycle in trace_machine(machine, sequence.rows, check=check, cycles=sequence.cycles):
         for view, kept in rows.items():

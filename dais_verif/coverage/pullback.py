@@ -22,7 +22,7 @@ __all__ = ["Ground", "Pulled", "pull"]
 
 
 class Ground(NamedTuple):
-    """The program through which values are pulled. ``intervals``: the possible values of each op."""
+    """The program through which values are pulled back. ``intervals``: the possible values of each op."""
 
     program: Program
     ports: Ports
@@ -68,7 +68,7 @@ def pull(
         wish(*one, 1.0)
     while waiting and left:
         left -= 1
-        index = -heapq.heappop(waiting)  # the last op first, so that all readers of an op were visited before it
+        index = -heapq.heappop(waiting)  # the last op comes first, so that all readers of an op are visited before it
         op = ground.program.ops[index]
         raw, slope = _decided(wanted[index], now[index], rng)
         if op.code == INPUT:
@@ -134,7 +134,7 @@ def _add(program: Program, op: Op, raw: int, now: Now, rng: random.Random, known
     for number in (first, 1 - first):
         index, f_i, s = terms[number]
         rest = total - parts[1 - number]
-        if rng.random() < 0.2 and number == first:  # only half of it, so that both operands change
+        if rng.random() < 0.2 and number == first:  # only half of the change, so that both operands change
             rest = (rest + parts[number]) // 2
         x = known[index]
         wanted = min(max(_moved(s * rest, f_i - f), x.lo), x.hi)
@@ -172,7 +172,7 @@ def _terms(program: Program, op: Op, raw: int, now: Now, rng: random.Random, kno
     moving = [index for index, weight in weights.items() if weight]
     found: Pairs = []
     for index in rng.sample(moving, min(len(moving), 4)):
-        some = missing // 2 if not found and rng.random() < 0.2 else missing  # only half, so that others change too
+        some = missing // 2 if not found and rng.random() < 0.2 else missing  # half, so that others change too
         wanted = min(max(now[index] + some // weights[index], known[index].lo), known[index].hi)
         missing -= weights[index] * (wanted - now[index])
         found.append((index, wanted))
@@ -277,7 +277,7 @@ def _bit_binary(program: Program, op: Op, raw: int, now: Now, rng: random.Random
     other = values[1 - one]
     if fields.operation == 2:
         values[one] = wanted ^ other
-    elif fields.operation == 0:  # ones where they are wished for; elsewhere a zero in one of both
+    elif fields.operation == 0:  # AND: where 1 is wished, a 1 in both; elsewhere a 0 in one of them
         values[one], values[1 - one] = wanted | values[one] & ~other, other | wanted
     else:
         values[one], values[1 - one] = wanted & (values[one] | ~other), other & wanted

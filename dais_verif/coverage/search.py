@@ -32,9 +32,9 @@ class How(IntEnum):
 
 
 class Search:
-    """The bins of a program and their state. ``check``: vectors that break promises are rejected.
+    """The bins of a program and their state. ``check``: reject vectors that break promises.
 
-    ``declared``: vectors with inputs outside the intervals that the program's source declares are rejected, too.
+    ``declared``: also reject vectors with inputs outside the intervals that the program's source declares.
     """
 
     def __init__(self, bins: Bins, *, check: bool, declared: bool, jobs: int = 1) -> None:
@@ -71,7 +71,7 @@ class Search:
         return np.flatnonzero(~self.bins.hit(self.seen) & (self.how == How.NOT))
 
     def still_open(self, bins: Sequence[int]) -> list[int]:
-        """Return the open bins among ``bins``, without checking any other."""
+        """Return the open bins among ``bins``, without checking any other bin."""
         first, second = self.bins.first, self.bins.second
         return [n for n in bins if not (self.seen[first[n]] or self.seen[second[n]] or self.how[n])]
 

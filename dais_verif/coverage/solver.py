@@ -102,7 +102,7 @@ class GoalSolver:
     # ---------------------------------------------------------------- quantised values
 
     def chosen(self, op: Op, about: Callable[[int, bool, int], Term]) -> Term:
-        """Return ``about`` (operand, negated, shift) for the value that ``op`` quantises: of a mux, the chosen arm."""
+        """Return ``about(operand, negated, shift)`` for the value that ``op`` quantises: in a mux, the chosen arm."""
         if op.code not in MUXES:
             return about(op.id0, op.spec.negate, op.data if op.code == Code.SHIFT else 0)
         first, second = about(op.id0, False, 0), about(op.id1, op.spec.negate, high_int32(op.data))

@@ -1,7 +1,7 @@
 """Find places that no input can set by range analysis: constant bits, values that are never negative, and so on.
 
-This is sound for unchecked runs too, since the ranges are. Places that ranges leave open may still be unreachable: see
-``enumerate_cones`` and ``solve``.
+This is also sound for unchecked runs, since the ranges hold for them as well. Places that ranges leave open may still
+be unreachable: see ``enumerate_cones`` and ``solve``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Mask = NDArray[np.bool_]
 
 
 def by_ranges(bins: Bins, found: Analysis) -> Mask:
-    """Return the places, (size,), that the intervals ``found`` exclude."""
+    """Return for each place whether the intervals in ``found`` exclude it; shape (size,)."""
     program, places = bins.program, bins.places
     impossible = np.zeros(bins.size, dtype=np.bool_)
-    impossible[-2] = True  # never
+    impossible[-2] = True  # the place that is never set
     for op in program.ops:
         if op.type.width:
             _value(found.intervals[op.index], op.type.width, impossible[places.at[op.index] :])
@@ -39,7 +39,7 @@ def by_ranges(bins: Bins, found: Analysis) -> Mask:
 
 def _value(x: Interval, width: int, impossible: Mask) -> None:
     differs = x.lo ^ x.hi
-    # Bits from here on are the same for all values of the interval; bits below their trailing zeros are 0.
+    # Bits from ``above`` on are the same for all values of the interval; the lowest ``x.zeros`` bits are always 0.
     above = width if differs < 0 else differs.bit_length()
     for bit in range(width):
         if bit < x.zeros or bit >= above:
@@ -73,7 +73,7 @@ def _beyond_the_value(found: Analysis, op: Op, impossible: Mask) -> None:
 
 
 def _changes(exact: list[Interval], kind: FixedType, impossible: Mask) -> None:
-    """Set the impossible wraps and truncations. ``exact``: intervals, one of which contains the exact result."""
+    """Mark the impossible wraps and truncations. ``exact``: intervals, one of which contains the exact result."""
     for place, possible in enumerate(_wraps(exact, kind), WRAPPED):
         impossible[place] = not possible
     for place, possible in enumerate(_loses(exact, kind), LOST):
@@ -81,7 +81,7 @@ def _changes(exact: list[Interval], kind: FixedType, impossible: Mask) -> None:
 
 
 def _wraps(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Return whether a negative result can wrap, whether another can, and whether a result can stay unchanged."""
+    """Return whether a negative result can wrap, whether another can wrap, and whether a result can stay unchanged."""
     floored = [(_to_grid(x.lo, x.f - kind.f), _to_grid(x.hi, x.f - kind.f)) for x in exact]
     return (
         any(lo < kind.raw_min for lo, _ in floored),
@@ -95,7 +95,7 @@ def _to_grid(raw: int, drop: int) -> int:
 
 
 def _loses(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Return whether a negative result can be truncated, whether another can, and whether one can be on the grid."""
+    """Return whether a negative result can lose bits, whether another can, and whether one can be on the grid."""
     negative = other = whole = False
     for x in exact:
         drop = x.f - kind.f

@@ -29,7 +29,7 @@ __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK\x03\x04"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-_MOST_BYTES = 64 << 30  # files are mapped, or read line by line
+_MOST_BYTES = 64 << 30  # so many, since files are mapped, or read line by line
 #: Rows without columns need no bytes in a file, so a damaged number of rows could take days.
 _MAX_ROWS = 100_000_000
 _MOST_UNPACKED = 4 << 30
@@ -89,7 +89,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
 
 
 def _read_npz(path: Path, n_in: int) -> Any:
-    """Return the only array of the file that has rows of one element per input; the others may be labels."""
+    """Return the only array in the file whose rows have one element per input; other arrays may be labels."""
     data = read_plain(path, _MOST_UNPACKED, advice="give a .npy or .csv file")
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)

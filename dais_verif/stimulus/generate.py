@@ -4,7 +4,7 @@ All numbers have two fractional bits more than the ports, so that off-grid value
 wider, so that out-of-range values exercise WRAP.
 
 Vectors are generated in blocks with separate seeds, so that any part of millions of vectors can be generated alone.
-From the second block on, most vectors are plain uniform values of the ports, which cost a tenth of the others.
+From the second block on, most vectors are plain uniform values of the ports, which take a tenth of the time of others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Generated", "generate", "generate_common"]
 
 #: Fractional bits below the port's last bit.
 _EXTRA = 2
-#: One in this many rows may be a mix of corners.
+#: At most one in this many rows is a mix of corners.
 _CORNER_SHARE = 4
 #: The maximum number of vectors that share a seed, and the maximum number of values in such a block.
 _BLOCK, _BLOCK_VALUES = 16384, 1 << 22
@@ -112,7 +112,7 @@ def _add_readers(readers: list[list[_Reader]], program: Program) -> None:
 
 @lru_cache(1024)
 def _bounds(readers: tuple[_Reader, ...]) -> tuple[int, int, int]:
-    """Return (``finest``, lowest, highest): values are in units of ``2**-finest``."""
+    """Return (``finest``, lowest, highest): the bounds of values, in units of ``2**-finest``."""
     finest = max(reader.kind.f for reader in readers) + _EXTRA
     lowest = min(reader.lo << (finest - reader.kind.f) for reader in readers)
     highest = max((reader.hi + 1 << (finest - reader.kind.f)) - 1 for reader in readers)
@@ -120,7 +120,7 @@ def _bounds(readers: tuple[_Reader, ...]) -> tuple[int, int, int]:
 
 
 def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator) -> Column:
-    """Return values of one input in a later block: few like the first block's, the rest on the grid and in range."""
+    """Return values of one input in a later block: a few as in the first block, the rest on the grid and in range."""
     rich = rows // _RICH_SHARE
     first = _first_column(readers, rich, rng, fixed=False)
     if not readers:
@@ -193,7 +193,8 @@ def _corners(readers: tuple[_Reader, ...], finest: int) -> IntArray:
 def _declared(values: IntArray, readers: tuple[_Reader, ...], finest: int, rng: np.random.Generator) -> IntArray:
     """Return ``values`` with new random ones for those that a reader would see outside its declared interval.
 
-    The new values lie within the intervals of all readers. If these have no common values, ``values`` are unchanged.
+    The new values lie within the intervals of all readers. If these intervals have no common value, ``values`` are
+    unchanged.
     """
     outside = np.zeros(len(values), dtype=bool)
     for kind, lo, hi in readers:

@@ -3,8 +3,8 @@
 There are four kinds of stretches of cycles. *Free*: every element changes independently. *Steady*: single bits keep
 their value, so that frames follow each other without a pause. *Pulse*: resets are 1 for one cycle, then the stretch is
 steady. *Stalling*: single bits are mostly 1. Some bits change right after a pulse: if an enable wrongly overrides a
-reset and does not change, it hides the wrong value. Resets outside of pulses are rare and short, since nothing else can
-be observed during a reset.
+reset and does not change, it hides the wrong value. Resets outside of pulses are rare and short, since the effect of
+other inputs cannot be observed during a reset.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LONGEST = (32, 64, 24, 32)
 _PERIODS = 3
 #: Probabilities that a single bit is 1 in a free stretch: enables and flags must hold, change, and change together.
 _CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
-#: The same for resets.
+#: The probabilities that a reset is 1 in a free stretch.
 _RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
 #: The probability that a bit other than a reset is 1 throughout a steady stretch, and in a cycle of a stalling one.
 _STEADY, _STALLING = 0.75, 0.875
@@ -55,7 +55,7 @@ _CORNERS: tuple[Callable[[FixedType], int], ...] = (
     lambda kind: kind.raw_max,
     lambda kind: kind.raw_min,
 )
-#: With fewer cycles there is only one sequence.
+#: With fewer cycles than this, there is only one sequence.
 _FEW = 256
 #: The maximum length of the first sequence, and roughly the minimum length of the others if there are many.
 _FIRST, _OTHERS = 4096, 1024
@@ -66,8 +66,8 @@ _WIDEST = 62
 def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[InputSequence]:
     """Return sequences with ``cycles`` cycles in total, each from power-up.
 
-    The first one begins with corners, and has half of the cycles, about 4,096 at most. The others have equal lengths.
-    There are several because memories, which no reset clears, only restart at power-up.
+    The first sequence begins with corners, and has half of the cycles, about 4,096 at most. The others have equal
+    lengths. There are several sequences because memories, which no reset clears, only restart at power-up.
     """
     if cycles < _FEW:
         return [generate_sequence(machine, cycles, seed)]

@@ -32,7 +32,7 @@ class InputSequence(NamedTuple):
 
 
 class ArrayRows(Sequence[Sequence[Fraction]]):
-    """Rows of exact numbers from an ``array`` (cycles, elements): raw integers of ``types``, or reals without types."""
+    """Rows of exact numbers from an ``array`` (cycles, elements) of raw integers; of reals if ``types`` is None."""
 
     def __init__(self, array: NDArray[Any], types: tuple[FixedType, ...] | None = None) -> None:
         self.array, self.types = array, types
@@ -84,7 +84,7 @@ def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -
 
 
 def sequence_of_bits(machine: Machine, elements: Sequence[Element], rows: Sequence[Sequence[int]]) -> InputSequence:
-    """Return the sequence of ``rows``, one per cycle: each has the bits of all ``elements`` of inputs as integers."""
+    """Return the sequence of ``rows``: each has the bits of all ``elements`` of inputs in one cycle, as integers."""
     columns = {element: number for number, element in enumerate(elements)}
 
     def value(row: Sequence[int], name: str, place: int, kind: FixedType) -> Fraction:

@@ -72,7 +72,7 @@ def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
 
 
 def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
-    """Return one row per sample; a first size of 1, the batch size, may be left out in the file."""
+    """Return one row per sample; if the first size of an input is 1, the batch size, the file may leave it out."""
     sizes = [one.shape, one.shape[1:] if one.shape[:1] == (1,) else one.shape, (math.prod(one.shape),)]
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or not array.ndim or array.shape[1:] not in sizes:
         wanted = ", ".join(["samples", *map(str, sizes[1])])
@@ -85,7 +85,7 @@ def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
 
 
 def _require_held(path: str | Path, one: InputTensor, number: int, batch: Batch, at: int) -> None:
-    """Raise ``InputError`` unless all numbers of column ``at``, element ``number`` of ``one``, are of its type."""
+    """Raise ``InputError`` unless all numbers in column ``at``, for element ``number`` of ``one``, fit its type."""
     kind = one.type
     if batch.doubles is not None:
         raw = np.ldexp(batch.doubles[:, at], kind.f)

@@ -1,10 +1,11 @@
 """Group cones so that few rows exercise all combinations of the bits of each cone.
 
 A cone is a mask of port bits. Bits get colours such that no cone has two bits of one colour. All bits of a colour have
-the value of one bit of a counter, so the counter has as many bits as there are colours. A window that slides over a
-thousand inputs needs only as many colours as it has bits, and one pass covers all its positions.
+the value of one bit of a counter, so the counter has as many bits as there are colours. If each cone is one position of
+a window that slides over a thousand inputs, only as many colours are needed as the window has bits, and one pass covers
+all positions.
 
-Cones with declared fields get counters of their own instead, next to cones with which they share no bit.
+Cones with declared fields get separate counters instead, in a pass with cones with which they share no bit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Group:
         self._claimed = 0
 
     def rows_with(self, cone: int, *, recolour: bool) -> int | None:
-        """Return the rows that the group would have with ``cone`` added; None if it cannot be added.
+        """Return the number of rows of the group with ``cone`` added; None if it cannot be added.
 
         ``recolour``: bits of the cone that have the same colour may get new colours.
         """

@@ -19,7 +19,7 @@ __all__ = ["MAX_BITS", "WORD", "Counter"]
 
 #: The number of port bits in a word.
 WORD = 64
-#: A counter of more bits would never reach its end, and products of its values must fit 62 bits.
+#: The maximum number of bits: a wider counter would never reach its end, and products of values must fit 62 bits.
 MAX_BITS = 31
 #: Irrational numbers: the fractional parts of their multiples are evenly spread, however few of them are used.
 _GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
@@ -39,10 +39,10 @@ class Counter:
     """A number that has each of ``size`` values once in ``size`` rows, and the port bits that it drives.
 
     ``shown``: for each of the lowest bits of the number, the mask of free port bits that it drives; bits of different
-    masks have all their combinations. ``declared``: bits of declared fields, closed; the rest of the number selects
-    their patterns. Values advance in steps of ``step``, coprime to ``size``, so that the first rows are spread over all
-    values. Every further lap has another start, which also differs between counters with different ``number``, so that
-    the counters of a pass do not run in step.
+    masks have all their combinations. ``declared``: a closed mask of bits of declared fields, whose patterns the rest
+    of the number selects. Values advance in steps of ``step``, coprime to ``size``, so that the first rows are spread
+    over all values. After all values, a further lap begins with another value, which also differs between counters with
+    different ``number``, so that the counters of a pass do not run in step.
     """
 
     shown: tuple[int, ...]
@@ -53,7 +53,7 @@ class Counter:
 
     @classmethod
     def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
-        """Return counter ``number`` of its pass."""
+        """Return the counter with number ``number`` in its pass."""
         size = domain.size(declared) << len(shown)
         step = int(size * _GOLDEN * (number + 1) % size)
         while math.gcd(step, size) != 1:
@@ -62,7 +62,7 @@ class Counter:
 
     @cached_property
     def free(self) -> int:
-        """All port bits that are driven by a single bit of the number."""
+        """All port bits that are driven by single bits of the number."""
         return reduce(or_, self.shown, 0)
 
     def covers(self, cone: int) -> bool:

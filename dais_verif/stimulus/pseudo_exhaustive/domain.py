@@ -28,7 +28,7 @@ class Field(NamedTuple):
 
     @property
     def mask(self) -> int:
-        """Its port bits."""
+        """The port bits of the field."""
         return (1 << self.width) - 1 << self.offset
 
 

@@ -27,7 +27,7 @@ __all__ = ["LeftOut", "Plan", "combinations", "plan", "plan_vectors"]
 
 
 class LeftOut(NamedTuple):
-    """An output that could be exhausted with ``rows`` rows, if that many were allowed."""
+    """An output that could be exhausted if as many as ``rows`` rows were allowed."""
 
     output: int
     rows: int
@@ -37,8 +37,8 @@ class LeftOut(NamedTuple):
 class Plan:
     """The vectors to run. Outputs without bits are not listed, since they cannot be compared.
 
-    ``exhausted``: outputs that have met all their inputs after all ``passes``, including constant ones. ``could``:
-    outputs with few enough bits for which the rows did not suffice.
+    ``exhausted``: outputs that all combinations of their inputs have reached after all ``passes``, including constant
+    outputs. ``could``: outputs with few enough bits for which the rows did not suffice.
     """
 
     passes: tuple[ExhaustiveVectors, ...]
@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """The rows of all passes together."""
+        """The total number of rows of all passes."""
         return sum(exhaustive.rows for exhaustive in self.passes)
 
 
@@ -88,7 +88,7 @@ def plan_vectors(
 
 
 def combinations(program: Program, max_bits: int) -> dict[int, int]:
-    """Return the number of combinations of input bits that exhaust each output that ``plan`` considers.
+    """Return, for each output that ``plan`` considers, the number of combinations of input bits that exhaust it.
 
     With enough rows, these are the outputs that ``plan`` exhausts.
     """
@@ -98,7 +98,7 @@ def combinations(program: Program, max_bits: int) -> dict[int, int]:
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:
     """Return the closed input bits of each output that has bits and depends on few enough combinations of them."""
-    # Bits of declared intervals can be constant, so more bits may still have few combinations.
+    # Bits of declared intervals can be constant, so a cone with more bits may still have few combinations.
     at_most = 2 * max_bits if domain.fields else max_bits
     masks = dict(enumerate(input_bits(program, at_most=at_most)))
     return {

@@ -23,7 +23,7 @@ __all__ = ["ExhaustiveVectors"]
 
 Words = NDArray[np.uint64]
 
-#: Elements and fields of more bits are computed with Python integers.
+#: Elements and fields with more bits than this are computed with Python integers.
 _INT64_BITS = 62
 _ONES = (1 << WORD) - 1
 #: Philox generates this many words at once.
@@ -34,8 +34,8 @@ _PHILOX_WORDS = 4
 class ExhaustiveVectors:
     """``rows`` rows in which each of ``counters`` has all its values, all counters at the same time.
 
-    ``outputs``: outputs that have met all their inputs after all rows. ``number``: of the pass in its plan; passes with
-    different numbers have different random bits.
+    ``outputs``: outputs that all combinations of their inputs have reached after all rows. ``number``: the number of
+    the pass in its plan; passes with different numbers have different random bits.
     """
 
     number: int
@@ -47,7 +47,7 @@ class ExhaustiveVectors:
     def batch(self, start: int, stop: int, seed: int) -> Batch:
         """Return rows ``start`` to ``stop`` as input vectors, whose values their port elements represent exactly.
 
-        Unused inputs have varying values too, since a design with a port for them must not depend on it.
+        Unused inputs also get varying values, since a design with a port for such an input must not depend on it.
         """
         words, inputs = self.words(start, stop, seed), self.domain.ports.inputs
         numbers = np.arange(max(start, 0), max(start, 0) + words.shape[1], dtype=np.uint64) * np.uint64(len(inputs))
@@ -99,12 +99,12 @@ class ExhaustiveVectors:
 
     @cached_property
     def _shown(self) -> int:
-        """The free bits that counters drive."""
+        """The mask of the free bits that counters drive."""
         return reduce(or_, (counter.free for counter in self.counters), 0)
 
     @cached_property
     def _taken(self) -> int:
-        """The bits that are not plain random bits."""
+        """The mask of the bits that are not plain random bits."""
         return reduce(or_, (field.mask for field in self.domain.fields), self._shown)
 
 
@@ -159,7 +159,7 @@ def _within(field: Field, part: Part, digit: IntArray, random: _Random) -> IntAr
 
 
 def _show(words: Words, counter: Counter, values: Words) -> None:
-    """OR the bits of ``values`` into the free bits that they drive."""
+    """OR the bits of ``values`` into the free port bits that ``counter`` drives."""
     pieces: dict[tuple[int, int], Words] = {}
     for word, low, width, first in counter.runs:
         if (first, width) not in pieces:
