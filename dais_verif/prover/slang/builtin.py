@@ -37,7 +37,7 @@ def _digits(t: Term, width: int) -> Term:
     return found
 
 
-#: For each function, its value from the argument and the width of the result.
+#: For each system function, a rule that computes its value from the argument and the width of the result.
 _COMPUTING: dict[str, Callable[[Term, int], Term]] = {
     "$countones": _count,
     "$onehot": _one,
@@ -47,7 +47,7 @@ _COMPUTING: dict[str, Callable[[Term, int], Term]] = {
 
 
 def system_call(c: Converter, e: Any) -> Term:
-    """Return the value of a call of a system function. Raises ``InputError`` for one that the table refuses."""
+    """Return the value of a call of a system function. Raises ``InputError`` if the table refuses it."""
     rule = _CALLS.get(e.subroutineName)
     if rule is not None:
         return rule(c, e)

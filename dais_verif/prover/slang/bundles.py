@@ -13,17 +13,17 @@ from dais_verif.prover.spans import Spans
 
 __all__ = ["bundled", "divide"]
 
-#: Most elements of any array.
+#: Maximum number of elements of one array, and of all arrays together.
 _LARGEST_MEMORY = 1 << 24
-#: Most elements and most bits of a bundle, and most elements of all bundles.
+#: Maximum numbers of elements and of bits of one bundle, and of elements of all bundles together.
 _MOST_ELEMENTS, _MOST_BITS, _MOST_IN_ALL = 1 << 18, 1 << 22, 1 << 20
 
 
 def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
     """Return the width of an array or a structure if it is a bundle; else add it to the memories and return None.
 
-    ``initial_only``: only initial blocks assign it. ``port``: it is a port, which cannot be a memory. Raises
-    ``InputError`` if it can be neither.
+    ``initial_only``: whether only initial blocks assign it. ``port``: whether it is a port, which cannot be a memory.
+    Raises ``InputError`` if it can be neither a bundle nor a memory.
     """
     kind, width = symbol.type, bits_in(symbol.type)
     while kind.isUnpackedArray and kind.hasFixedRange:
@@ -51,7 +51,7 @@ def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_onl
 def divide(design: SlangDesign, symbol: Any, whole: Signal, given: bool) -> None:
     """Make a signal for each element of ``whole``.
 
-    ``given``: the elements are inputs, and drive ``whole``; else ``whole`` drives the elements.
+    ``given``: whether the elements are inputs and drive ``whole``; otherwise, ``whole`` drives the elements.
     """
     low, elements = 0, []
     for own, size in _elements(symbol.type, whole.name):

@@ -24,7 +24,7 @@ _NAMES = {
 
 
 def leave_out(design: SlangDesign, body: Any) -> None:
-    """Note each assertion in ``body`` as left out, and each call that ends the simulation.
+    """Record each assertion in ``body``, and each call that ends the simulation, as left out of the proof.
 
     Branches that a constant condition excludes are skipped. Raises ``InputError`` for an assertion that could change a
     value or restrict the inputs.
@@ -53,13 +53,13 @@ def leave_out(design: SlangDesign, body: Any) -> None:
 
 
 def note_ending(design: SlangDesign, call: Any) -> None:
-    """Note as not proved that ``call``, which ends a simulation, is never executed."""
+    """Record that the proof does not show that ``call``, which ends a simulation, is never executed."""
     where = design.where(call.sourceRange.start)
     design.left_out[f"that {call.subroutineName} at {where} is never executed"] = None
 
 
 def only_checks(s: Any) -> bool:
-    """Return whether a statement contains only assertions, under any timing control and conditions."""
+    """Return whether a statement contains only assertions, possibly under timing controls and conditions."""
     if type(s) is ast.TimedStatement:
         return only_checks(s.stmt)
     if type(s) is ast.StatementList:

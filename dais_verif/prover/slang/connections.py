@@ -16,13 +16,16 @@ from dais_verif.prover.terms import Term, const, extract, nodes, resize, var
 __all__ = ["connect", "refuse_floating"]
 
 _PULLED = (ast.NetType.NetKind.Tri0, ast.NetType.NetKind.Tri1)
-#: Terms through which a net without a driver is seen as such.
+#: The operations of a driver that only passes on, or chooses between, bits of other signals.
 _PASSING = ("var", "const", "extract", "concat", "ite")
 _Targets = Callable[[Any, Bits, str], None]
 
 
 def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
-    """Connect the ports of ``instance``. ``targets``: drives all signals in an expression with the given bits."""
+    """Connect the ports of ``instance``.
+
+    ``targets``: a function that drives all signals in an expression with the given bits.
+    """
     for connection in instance.portConnections:
         port, outside = connection.port, connection.expression
         where = design.where(instance.location)
@@ -45,7 +48,7 @@ def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
 def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
     """Raise ``InputError`` if the net of a port is pulled in a way for which simulators differ.
 
-    Icarus Verilog pulls unconnected bits of an input. Of two pulled nets that a port joins, it lets only one pull.
+    Icarus Verilog pulls unconnected bits of an input. If a port joins two pulled nets, it applies only one pull.
     """
     net = port.internalSymbol
     if net.kind is not ast.SymbolKind.Net or net.netType.netKind not in _PULLED:
@@ -65,8 +68,8 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
 def refuse_floating(design: SlangDesign, symbol: Any, given: Set[Any]) -> None:
     """Raise ``InputError`` if a net that is pulled, ``symbol``, is connected to a net without a driver.
 
-    Simulators make one net of them and pull it. To the proof, a net without a driver is undefined. ``given``: inputs
-    of the top module.
+    Simulators merge the two nets into one pulled net. In the proof, a net without a driver is undefined. ``given``:
+    the inputs of the top module.
     """
     pulled = design.signals[symbol]
     nets = {signal for one, signal in design.signals.items() if one.kind is ast.SymbolKind.Net and one not in given}
@@ -86,7 +89,7 @@ def refuse_floating(design: SlangDesign, symbol: Any, given: Set[Any]) -> None:
 
 
 def _wired(driver: Driver) -> Iterator[tuple[Signal, int, int]]:
-    """Yield bits of signals, as (signal, low bit, width), which ``driver`` passes on as they are, or chooses from."""
+    """Yield, as (signal, low bit, width), the bits that ``driver`` passes on unchanged or chooses between."""
     found: list[tuple[Signal, int, int]] = []
 
     def read(signal: Signal, low: int, width: int) -> Term:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "SlangDesign", "ast", "bits_in", "fields", "why_no_bits"]
 
-#: Returns the value of a call within an expression.
+#: A function that returns the value of a call within an expression.
 Call = Callable[["Converter", Any], Term]
 
-#: Most loop iterations and function calls within one block.
+#: Maximum number of loop iterations and function calls within one block.
 _MOST_TURNS = 1 << 18
 
-#: Most elements, in total, among which assignments with a variable index choose.
+#: Maximum total number of elements among which assignments with a variable index choose.
 _MOST_CHOICES = 1 << 18
 
 _VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
@@ -79,9 +79,9 @@ class SlangDesign:
         #: For signals that are arrays or unpacked structures, the signal of each element.
         self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
-        #: The number of elements of all arrays, and of those whose elements are signals.
+        #: The total number of elements of all arrays, and of the arrays whose elements are signals.
         self.elements_declared = self.elements_bundled = 0
-        #: Variables of modules that count loop iterations in clocked blocks, and where.
+        #: Module variables that count loop iterations in clocked blocks, each with the location where it counts.
         self.counters: dict[Any, str] = {}
         #: The latches of clock gates.
         self.latches: dict[Signal, Latch] = {}
@@ -92,20 +92,20 @@ class SlangDesign:
         #: Data files, by the names that the RTL uses.
         self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
-        #: The operands of concatenations that were read in part, by the bits that they occupy.
+        #: For each concatenation that was read in part, its operands by the bits that they occupy.
         self.concatenations: dict[Any, Spans[Any]] = {}
         #: The depth of nested function calls.
         self.calls = 0
-        #: Loop iterations and function calls so far in the block that is executed.
+        #: The number of loop iterations and function calls so far in the block that is being executed.
         self._turns = 0
         self._choices = 0
         #: Whether the design is a netlist of cells.
         self.bitwise = bitwise
-        #: Whether a block was executed, and terms were made.
+        #: Whether any block has been executed, which makes terms.
         self.executed = False
         #: The inputs of the top module, which are defined.
         self.given: set[Signal] = set()
-        #: Whether anything may be undefined; known only when all drivers are.
+        #: Whether anything may be undefined; this is known only when all drivers are known.
         self.undefined = False
         self._unknown: dict[tuple[str, int], int] = {}
         #: Assertions that the proof leaves out, in the order of the source text.
@@ -117,7 +117,7 @@ class SlangDesign:
         return before
 
     def unknown(self, width: int, e: Any) -> Term:
-        """Return an undefined value for the literal Z ``e``, which a netlist has at inputs that do not matter.
+        """Return an undefined value for the literal Z ``e``, which netlists connect to inputs that do not matter.
 
         Raises ``NoValue`` in RTL.
         """
@@ -132,7 +132,7 @@ class SlangDesign:
         return undefined(width, f"X {number} at {where}")
 
     def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
-        """Return bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
+        """Return bits ``low .. low + width - 1`` of ``symbol``; the bits of an array are read from its elements."""
         signal = self.signals.get(symbol) or self.signal(symbol)
         elements = self.elements.get(symbol) if self.elements else None
         if elements is None:
@@ -141,7 +141,7 @@ class SlangDesign:
         return concat(*reversed(parts))
 
     def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
-        """Return the value of ``symbol`` over variables for signals, which ``leaf`` returns."""
+        """Return the value of ``symbol`` as a term over variables; ``leaf`` returns the variable for a signal."""
         signal, elements = self.signal(symbol, where), self.elements.get(symbol)
         return leaf(signal) if elements is None else concat(*map(leaf, reversed(elements.owners)))
 

@@ -12,15 +12,15 @@ __all__ = ["require_valid"]
 
 #: Delays are refused anyway, so their time unit does not matter.
 _HARMLESS = (pyslang.Diags.MissingTimeScale,)
-#: Only warnings for pyslang, but the RTL is ambiguous.
+#: Warnings of pyslang that count as errors, since the RTL is ambiguous.
 _ERRORS = (
     pyslang.Diags.DuplicateDefinition,
-    pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
+    pyslang.Diags.DuplicateDefparam,  # the last one takes effect, but pyslang uses the first
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
-    pyslang.Diags.SignedIntegerOverflow,  # simulators give the literal more bits, and pyslang wraps it
+    pyslang.Diags.SignedIntegerOverflow,  # simulators give the literal more bits, but pyslang wraps it
 )
-#: Most module names that a message lists.
+#: Maximum number of module names that a message lists.
 _SHOWN = 8
 
 

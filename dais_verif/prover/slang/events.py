@@ -33,9 +33,9 @@ class EventError(StateError):
 
 
 class RaceError(InputError):
-    """A register is assigned with ``=`` at a clock edge: other blocks at that edge see its old or its new value.
+    """A register is assigned with ``=`` at a clock edge: other blocks may see its old or its new value at that edge.
 
-    ``mates``: the signals that its own block assigns, for which the order is defined.
+    ``mates``: the signals that the same block assigns; for these, the order is defined.
     """
 
     def __init__(self, text: str, mates: frozenset[Any]) -> None:
@@ -46,8 +46,8 @@ class RaceError(InputError):
 class Events(NamedTuple):
     """The events that run a block.
 
-    ``listed``: the signals whose changes run it; None: all that it reads. ``always``: it also runs at the beginning.
-    ``free``: changes of signals that called functions read run it, too.
+    ``listed``: the signals whose changes run the block; None: all signals that it reads. ``always``: whether the block
+    also runs at the beginning. ``free``: whether changes of signals that called functions read run it, too.
     """
 
     listed: frozenset[Any] | None
@@ -63,7 +63,7 @@ class Events(NamedTuple):
 def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any]:
     """Return the events that run a combinational block, and its statement.
 
-    Raises ``EventError`` if it may miss a change.
+    Raises ``EventError`` if the block may miss a change.
     """
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
@@ -100,7 +100,7 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
     """Raise ``EventError`` if a block may never run.
 
     A variable with an initial value, by its declaration or because its type is two-state, may never change. A net or
-    any other variable starts as X, and changes when it gets a value. ``own``: what the block assigns itself.
+    any other variable starts as X, and changes when it gets a value. ``own``: the symbols that the block assigns.
     """
     found: list[Any] = []
 
@@ -145,7 +145,7 @@ def _truth(e: Any) -> bool | None:
 def never_runs(where: str) -> EventError:
     """Return the error for a block that waits for the signals that it reads, but reads none: its result is constant.
 
-    Simulators fold constants first, so ``a[2] >>> 63``, a shift of one bit, reads no signal.
+    Simulators fold constants first, so the one-bit expression ``a[2] >>> 63`` reads no signal.
     """
     return EventError(
         f"{where}: this block never runs: it waits for a change, and everything that it assigns is constant; write"

@@ -45,7 +45,7 @@ _SILENT = CALLS.of(How.LEFT_OUT)
 def flat(s: Any, through: bool = False) -> Iterator[Any]:
     """Yield the statements of nested lists and blocks, in order; a fork is one statement.
 
-    So is a block that a ``disable`` leaves, unless ``through``.
+    A block that a ``disable`` leaves is also one statement, unless ``through`` is true.
     """
     if type(s) is ast.StatementList:
         for x in s.list:
@@ -73,9 +73,10 @@ def _is_disabled(block: Any) -> bool:
 
 
 class Execution:
-    """Values of variables while statements run. ``outer``: returns the value of a symbol that was not assigned here.
+    """The values of variables while statements run.
 
-    ``free``: functions may read signals that are not arguments; ``tasks``: tasks may, too.
+    ``outer``: returns the value of a symbol that none of these statements has assigned. ``free``: whether functions may
+    read signals that are not arguments; ``tasks``: whether tasks may do so, too.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Execution:
     ) -> None:
         self.design, self._given, self._outer = design, outer, cache(outer)
         self.values: dict[Any, Value] = {}
-        #: The variable that a function returns.
+        #: The variable that holds the result of the function that is being executed.
         self.result: Any = None
         #: Which bits of variables were assigned on any path.
         self.assigned: dict[Any, Marks] = defaultdict(Marks)
@@ -97,7 +98,7 @@ class Execution:
         self._around: list[Any] = []
 
     def forget(self) -> None:
-        """Forget the values of symbols that were not assigned; ``outer`` is called for them again."""
+        """Forget the values of symbols that were not assigned, so that ``outer`` is called for them again."""
         self._outer = cache(self._given)
 
     def statement(self, s: Any) -> None:
@@ -113,7 +114,7 @@ class Execution:
         return part(self.value_of(symbol), low, width)
 
     def value_of(self, symbol: Any) -> Value:
-        """Return the value of ``symbol``, whether it was assigned here or not."""
+        """Return the value of ``symbol``: the assigned one, or else the one that ``outer`` returns."""
         known = self.values.get(symbol)
         if known is None and self._running and isinstance(symbol, ast.Symbol) and not self.design.is_local(symbol):
             blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
@@ -157,7 +158,7 @@ class Execution:
         self._jump("return")
 
     def land(self, kind: Hashable, since: int) -> None:
-        """Merge the values of jumps of ``kind`` taken ``since``, which arrive here."""
+        """Merge the values of the jumps of ``kind`` that arrive here; ``since``: the index of the first one."""
         self.values = self.jumps.landed(kind, since, self.values, self._outer)
 
     def _declaration(self, s: Any) -> None:
@@ -252,7 +253,7 @@ class Execution:
                         e, f"simulators differ in how they extend {formal.name!r}; use a variable of its width"
                     )
                 self.assign(actual.left, resize(value, width, False))
-        for symbol in self.values.keys() - known:  # automatic variables are new ones in the next call
+        for symbol in self.values.keys() - known:  # automatic variables are created anew in the next call
             if not isinstance(symbol, ast.VariableSymbol):
                 continue  # the next value of a register
             if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
@@ -262,7 +263,7 @@ class Execution:
         return resize(value, bits_in(formal.type) or 1, self.convert.type_of(e)[1])
 
     def assigned_value(self, e: Any) -> Term:
-        """Return the right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        """Return the right side of an assignment; if it is X or Z, raise ``InputError`` with the name of the signal."""
         refuse_rest(self.convert, e)
         self.convert.target = e.left  # the right side of += refers to it
         try:
@@ -288,8 +289,8 @@ class Execution:
     def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
         """Assign to the element or the bits that an index selects.
 
-        If the index is out of range, the standard stores nothing, Icarus Verilog may change neighbours of a part of a
-        packed vector, and Verilator uses the lower bits of the index. The whole variable is then undefined.
+        If the index is out of range, the standard stores nothing, Icarus Verilog may change bits next to a part of a
+        packed vector, and Verilator uses lower bits of the index. In the proof, the whole variable is then undefined.
         """
         name = key(found.symbol)
         self.assigned[name].add(found.low, found.width)
@@ -361,7 +362,7 @@ class Execution:
             self._spoil(nowhere(subject), start, begun)
 
     def _spoil(self, known: Term, start: dict[Any, Value], begun: int) -> None:
-        """Make values that were assigned since ``start`` undefined unless ``known``, also those that jumps carry."""
+        """Make values assigned since ``start``, including those that jumps carry, undefined where ``known`` is 0."""
         if known is const(1, 1):
             return
         for values in (self.values, *(jump.values for jump in self.jumps.waiting[begun:])):

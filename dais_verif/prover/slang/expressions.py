@@ -49,7 +49,8 @@ __all__ = ["ARITHMETIC", "Converter", "condition_of", "definite", "integer_of"]
 class Converter:
     """Converts expressions to terms. ``read``: called with (symbol, low, width), returns bits of a symbol's value.
 
-    ``free``: functions may read signals that are not arguments, since their changes also evaluate the expression again.
+    ``free``: whether functions may read signals that are not arguments, since changes of these signals also cause the
+    expression to be evaluated again.
     """
 
     def __init__(self, design: SlangDesign, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
@@ -90,7 +91,7 @@ class Converter:
         return InputError.of("{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text)
 
     def stateful(self, e: Any, text: str) -> StateError:
-        """Return an error with the location of ``e``: because of it, the RTL is not a function of its inputs."""
+        """Return an error with the location of ``e``, because of which the RTL is not a function of its inputs."""
         return StateError(f"{self.design.where(e.sourceRange.start)}: {text}")
 
 
@@ -185,7 +186,7 @@ def _power(c: Converter, e: Any) -> Term:
 
 
 def definite(c: Converter, e: Any) -> Term:
-    """Return an operand. Raises ``NoValue`` for a literal X as operand, except in a netlist."""
+    """Return an operand as a term. Raises ``NoValue`` if the operand is a literal X, except in a netlist."""
     literal = e
     while type(literal) is ast.ConversionExpression:
         literal = literal.operand

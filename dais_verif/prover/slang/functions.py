@@ -46,7 +46,7 @@ def _called(c: Converter, e: Any) -> Term:
 
 
 def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the inputs of a function with their actual arguments. Raises ``InputError`` for other directions."""
+    """Yield the inputs of a function with their actual arguments. Raises ``InputError`` for other arguments."""
     for formal, actual in zip(function.arguments, e.arguments, strict=True):
         if formal.direction != ast.ArgumentDirection.In:
             refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"

@@ -22,7 +22,7 @@ Values = dict[Any, Value]
 
 @dataclass
 class Jump:
-    """A jump that is taken if ``condition``. ``kind``: its target, as a name or as ("disable", symbol of a block)."""
+    """A jump that is taken if ``condition`` is 1. ``kind``: its target, a name or as ("disable", symbol of a block)."""
 
     kind: Hashable
     condition: Term
@@ -31,13 +31,13 @@ class Jump:
 
 @dataclass
 class Jumps:
-    """The jumps that have not reached their targets, in source order. ``dead``: every path has jumped away."""
+    """The jumps that have not reached their targets, in source order. ``dead``: whether every path has jumped away."""
 
     waiting: list[Jump] = field(default_factory=list)
     dead: bool = False
 
     def take(self, kind: Hashable, condition: Term, values: Values) -> None:
-        """Record a jump that is taken if ``condition``."""
+        """Record a jump that is taken if ``condition`` is 1."""
         if not (condition.op == "const" and condition.value == 0):
             self.waiting.append(Jump(kind, condition, dict(values)))
         self.dead = self.dead or (condition.op == "const" and condition.value == 1)
@@ -52,7 +52,7 @@ class Jumps:
         return dead
 
     def landed(self, kind: Hashable, since: int, values: Values, outer: Callable[[Any], Term]) -> Values:
-        """Return the values of variables at the target of the jumps of ``kind`` that were taken ``since``."""
+        """Return the values of variables at the target of the jumps of ``kind``; ``since``: index of the first one."""
         mine: list[Jump] = []
         others: list[Jump] = []
         taken = const(1, 0)

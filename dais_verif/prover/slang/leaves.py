@@ -20,7 +20,7 @@ __all__ = ["Leaves", "either", "may_be_undefined"]
 
 
 class Leaves:
-    """Terms for signals. ``four_state``: each bit may be undefined, except for bits of inputs."""
+    """Terms that stand for signals. ``four_state``: whether each bit may be undefined, except for bits of inputs."""
 
     def __init__(self, design: SlangDesign, four_state: bool = False) -> None:
         self._design, self._four_state = design, four_state
@@ -50,7 +50,7 @@ class Leaves:
 def either(design: SlangDesign, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
     """Return bits that are ``plain`` if nothing in the design is undefined, else those that ``four_state`` returns.
 
-    The decision is made on each read, since it is known only when all drivers are.
+    The decision is made on each read: whether anything is undefined is known only when all drivers are known.
     """
     again = cache(four_state)
 

@@ -16,19 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["do_while", "for_loop", "foreach", "repeat", "while_loop"]
 
-#: Most iterations of one loop.
+#: Maximum number of iterations of one loop.
 _UNROLLED = 1 << 18
 
-#: Most iterations of a loop whose end depends on signals.
+#: Maximum number of iterations of a loop whose end depends on signals.
 _OPEN_TURNS = 256
 
 
 def _loop(
     run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True, endless: bool = False
 ) -> None:
-    """Execute iterations as long as ``going``.
+    """Execute the iterations of a loop; ``going`` returns the condition for another iteration.
 
-    ``first``: evaluate the condition before the first iteration, too. ``endless``: only a jump ends the loop.
+    ``first``: whether the condition is also evaluated before the first iteration. ``endless``: whether only a jump ends
+    the loop.
     """
     begun, open_turns = len(run.jumps.waiting), 0
     for turn in range(_UNROLLED + 1):

@@ -22,7 +22,7 @@ __all__ = ["counting", "initial", "kept_from_the_beginning"]
 def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
     """Fill memories as an ``initial`` block does. Returns the values of other variables at its end.
 
-    Bits that it does not assign are undefined, and variables with values that are not constant may be left out.
+    Bits that the block does not assign are undefined. Variables whose values are not constant may be left out.
     """
     design.begin()
     run = _Filling(design)
@@ -89,7 +89,7 @@ class _Filling(Execution):
         return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
-        """Assign an initial value; a variable whose value is not supported has none, and must not be read."""
+        """Assign an initial value; if it is not supported, the variable has no value and must not be read."""
         try:
             self._assignment(e)
         except InputError:
@@ -153,7 +153,7 @@ def _number(token: str, base: int) -> int:
 
 
 def counting(signal: Signal, where: str) -> Driver:
-    """Return a driver for a loop counter at a clock edge, which raises an error if the counter is read elsewhere."""
+    """Return a driver for a loop counter at a clock edge; it raises an error if the counter is read elsewhere."""
 
     def make(read: Read) -> Term:
         raise StateError(

@@ -97,15 +97,15 @@ class _Search:
         return ast.VisitAction.Advance
 
     def _cast(self, e: Any) -> None:
-        """Refuse casts: Yosys 0.23 gives them the width of their context: ``&(s ? 2'(w) : b)`` gets zeros above."""
+        """Refuse casts: Yosys 0.23 gives them the width of their context, which adds zeros in ``&(s ? 2'(w) : b)``."""
         if e.conversionKind is ast.ConversionKind.Explicit:
             raise self._refused(e, "Yosys gives this cast the width of its context; use a wire")
 
     def _case(self, s: Any) -> None:
         """Refuse items of ``casez`` and ``casex`` that Yosys misreads.
 
-        It loses the sign of negated items, and of narrow signed items with wildcard digits; and an item with wildcard
-        digits never matches a constant subject.
+        Yosys loses the sign of negated items, and of narrow signed items with wildcard digits. In Yosys, an item with
+        wildcard digits never matches a constant subject.
         """
         if s.condition is ast.CaseStatementCondition.Normal:
             return

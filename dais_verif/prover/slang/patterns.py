@@ -17,7 +17,7 @@ _NO_NUMBERS = (
     ast.SimpleAssignmentPatternExpression,
     ast.StructuredAssignmentPatternExpression,
     ast.ReplicatedAssignmentPatternExpression,
-    ast.InvalidExpression,  # a pattern that pyslang binds for each element again
+    ast.InvalidExpression,  # a pattern that pyslang binds again for each element
 )
 
 

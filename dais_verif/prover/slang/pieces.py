@@ -141,7 +141,7 @@ def _split(value: Value, low: int) -> tuple[Value, Value]:
 
 
 def _joined(low: Value, high: Value) -> Pieces:
-    """Join two values to a balanced tree, in which the heights of halves differ by at most one."""
+    """Join two values into a balanced tree, in which the heights of the two halves differ by at most one."""
     if isinstance(low, Pieces) and low.height > _height(high) + 1:
         return _level(low.low, _joined(low.high, high))
     if isinstance(high, Pieces) and high.height > _height(low) + 1:

@@ -23,8 +23,8 @@ class VariablePlace(NamedTuple):
     """A target within bits ``low .. low + width - 1`` of ``symbol`` that a variable index selects.
 
     ``position``: the number of the first selected element, counted from the right. ``inside``: whether the index is in
-    range; None: always. ``element``: width of an element. ``ranged``: several elements are selected. ``offset``: lowest
-    bit of the selected part of the element, such as a member; None: the whole element.
+    range; None: it always is. ``element``: the width of an element. ``ranged``: whether several elements are selected.
+    ``offset``: the lowest bit of the selected part of the element, such as a member; None: the whole element.
     """
 
     symbol: Any

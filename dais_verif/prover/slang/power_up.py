@@ -30,7 +30,7 @@ def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[S
             if declared is not None:
                 found[signal] = declared
             continue
-        # A declaration comes first: bits that the block does not assign keep its value.
+        # A declaration comes first: bits that the block does not assign keep the declared value.
         nothing = [leaf for leaf in leaves(blocks[0]) if leaf.op == "undefined"]
         if declared is not None and all(leaf.width == signal.width for leaf in nothing):
             found[signal] = rebuild(blocks[0], dict.fromkeys(nothing, declared))
@@ -40,7 +40,7 @@ def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[S
 
 
 def _declared(design: SlangDesign, symbol: Any) -> Term | None:
-    """Return the value of a declaration; None if it has none, or one that is not supported."""
+    """Return the initial value in a declaration; None if it has none, or if the value is not supported."""
 
     def read(symbol: Any, low: int, width: int) -> Term:
         raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")

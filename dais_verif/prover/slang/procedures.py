@@ -61,7 +61,7 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
         symbol for s, one in each for symbol in ((symbol_of(s.expr.left),) if one else _assigned(design, s))
     )
     for s in (s for s, one in zip(statements, plain, strict=True) if not one):
-        # Symbols that other statements assign, too, have more than one value, loop variables among them.
+        # Symbols that other statements also assign, such as loop variables, have more than one value.
         targets.update({symbol: 2 for symbol in written(s) if symbol in targets})
     block = _Block(design, events, targets, own, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
@@ -78,7 +78,7 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
 
 
 def _plain(s: Any, nonblocking: bool = False) -> bool:
-    """Return whether ``s`` is a plain assignment to a whole signal; ``nonblocking``: ``<=`` counts, too."""
+    """Return whether ``s`` is a plain assignment to a whole signal; ``nonblocking``: whether ``<=`` counts, too."""
     if type(s) is not ast.ExpressionStatement:
         return False
     e = s.expr
@@ -98,7 +98,7 @@ def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
         if _plain(s):
             yield symbol_of(s.expr.left)
         else:
-            yield from roots(s.expr.left) * 2  # it may be a part only
+            yield from roots(s.expr.left) * 2  # possibly only in part
     elif kind is ast.ConditionalStatement:
         for arm in (s.ifTrue, s.ifFalse):
             if arm is not None:
@@ -128,7 +128,7 @@ class _Block:
 
     def __init__(self, design: SlangDesign, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
         self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
-        #: The statements, and the assigned bits of signals of which the block reads other bits.
+        #: The statements, and a mask of the assigned bits of each signal of which the block reads other bits.
         self._statements: list[Any] = []
         self._assigned: dict[Any, int] = {}
 
@@ -152,7 +152,7 @@ class _Block:
     def straight(self, statements: list[Any]) -> None:
         self._statements = statements
         order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
-        self.targets = Counter()  # there may be a million of them, and they are not used
+        self.targets = Counter()  # the counts are no longer used, and there may be a million
         if self.events.implied and self._reads_nothing(statements):
             with as_written():
                 asleep = self._reads_nothing(statements, folded)
@@ -164,7 +164,7 @@ class _Block:
             signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
 
     def _reads_nothing(self, statements: list[Any], fold: Callable[[Term], Term] = lambda t: t) -> bool:
-        """Return whether the values that ``statements`` assign depend on nothing; usually the first one shows it."""
+        """Return whether the values that ``statements`` assign are constant; usually the first one is not."""
         known: dict[Any, Term] = {}
 
         def read(symbol: Any, low: int, width: int) -> Term:
@@ -177,7 +177,7 @@ class _Block:
         for s in statements:
             try:
                 term = Converter(self.design, read, self.events.free)(s.expr.right)
-            except InputError:  # raised again on first use
+            except InputError:  # it is raised again when the value is first used
                 return False
             if any(t.op == "var" for t in leaves(fold(term))):
                 return False
@@ -198,7 +198,7 @@ class _Block:
     def _refuse_asleep(self, statement: Any, assigned: dict[Any, int]) -> None:
         """Raise ``InputError`` if ``always_comb`` may miss changes of a signal that it assigns in part.
 
-        It waits for the bits that it reads at constant places, except for bits that it also assigns.
+        ``always_comb`` waits for the bits that it reads at constant places, except for bits that it also assigns.
         """
         called: set[Any] = set()
 
@@ -219,9 +219,9 @@ class _Block:
         statement.visit(look)
 
     def _executed(self, assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
-        """Add the drivers and return None; or return the assigned bits of signals if a latch may disappear with them.
+        """Add the drivers and return None; or return the assigned bits of signals if knowing them may rule out a latch.
 
-        ``assigned``: these bits, from the first call. The block reads all other bits of these signals from outside.
+        ``assigned``: the bits that the first call returned; the block reads other bits of these signals from outside.
         """
         self._assigned = assigned
         leaf = Leaves(self.design)
@@ -272,7 +272,7 @@ class _Block:
         return wakers(self.design, self.events, self._statements, self.own)
 
     def settled(self, term: Term, seen: Sequence[Term], read: Read) -> Term:
-        """Return ``term``, undefined where the block need not have run; ``seen``: the signals that it reads."""
+        """Return ``term``, undefined where the block need not have run; ``seen``: the values that the block reads."""
         if not seen or not all(map(is_open, seen)):
             return term
         design = self.design
@@ -344,7 +344,7 @@ def _no_value(symbol: Any, low: int, width: int) -> Term:
 
 
 def _selected(e: Any) -> Any | None:
-    """Return the symbol of which ``e`` names a part or all; None for other expressions."""
+    """Return the symbol that ``e`` names as a whole or in part; None for other expressions."""
     while type(e) in _SELECTS:
         e = e.value
     return symbol_of(e) if type(e) in NAMES else None

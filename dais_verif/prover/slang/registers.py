@@ -1,8 +1,8 @@
 """Clocked ``always`` blocks as registers: each has a driver for its complete next value.
 
 A block is executed symbolically, statement by statement. Resets, enables and holding are part of the next value;
-``control_inference`` separates them. A statement that is not supported is an error only of the registers that it
-assigns: valid bits, for example, need not be supported.
+``control_inference`` separates them. A statement that is not supported is an error only for the registers that it
+assigns: the logic of valid bits, for example, need not be supported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["edges_of", "registers"]
 
 
 class Edges(NamedTuple):
-    """The edges that run a block: rising edges of ``clock``, and ``resets``, each with its inactive value."""
+    """The edges that run a block: the rising edge of ``clock``, and edges of ``resets`` (with inactive values)."""
 
     clock: Any
     resets: tuple[tuple[Any, int], ...]
@@ -83,7 +83,7 @@ class _Next(NamedTuple):
 
 
 class _Clocked(Execution):
-    """Runs a clocked block: signals that it reads have their values before the edge."""
+    """Runs a clocked block; the signals that it reads have their values from before the edge."""
 
     def __init__(self, design: SlangDesign, clock: Clock, where: str, four_state: bool = False) -> None:
         super().__init__(design, self._before)
@@ -92,11 +92,11 @@ class _Clocked(Execution):
         self._leaf = Leaves(design, four_state)
         #: Returns an execution of the block for signals that may have undefined bits.
         self._again: Callable[[], _Clocked] = cache(lambda: self)
-        #: Variables of the block that it reads before it assigns them: registers.
+        #: Variables that the block reads before it assigns them, which makes them registers.
         self._kept: dict[Any, Signal] = {}
         #: The errors of registers whose values are unknown.
         self._unknown: dict[Any, InputError] = {}
-        #: Variables that an unsupported statement may have assigned, and its error.
+        #: Variables that an unsupported statement may have assigned, each with the error of that statement.
         self._lost: dict[Any, InputError] = {}
         #: The signals that the block assigns.
         self._mates: frozenset[Signal] = frozenset()
@@ -125,7 +125,7 @@ class _Clocked(Execution):
     def _bits(self, key: Any, low: int, term: Term) -> Bits:
         """Return the bits of ``key`` from bit ``low`` on after the edge.
 
-        They are those of ``term`` if nothing is undefined; otherwise the block is run again with undefined bits.
+        They equal the bits of ``term`` if nothing is undefined; otherwise, the block is run again with undefined bits.
         """
 
         def four_state() -> Bits:
@@ -161,7 +161,7 @@ class _Clocked(Execution):
                     self._lose(symbol, error)
 
     def _lose(self, symbol: Any, reason: InputError) -> None:
-        """Let later reads of ``symbol`` in the block raise ``reason``, until it is assigned again."""
+        """Make later reads of ``symbol`` in the block raise ``reason``, until the block assigns it again."""
         if self.values.pop(symbol, None) is not None or self.design.is_local(symbol):
             self._lost[symbol] = reason
             self.forget()
@@ -246,12 +246,12 @@ def _assigned_now(e: Any) -> Iterator[Any]:
 
 
 def _other(body: Any) -> Any:
-    """Return a statement of ``body`` that is refused, since it may wait or skip later statements; None without one."""
+    """Return a statement of ``body`` that is refused, as it may wait or skip later statements; else None."""
     found: list[Any] = []
     body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and STATEMENTS.refusal(x.kind) else None)
     return found[0] if found else None
 
 
 _SUBROUTINES = (pyslang.syntax.SyntaxKind.TaskDeclaration, pyslang.syntax.SyntaxKind.FunctionDeclaration)
-#: The inactive value of the signal of an edge.
+#: For each edge of a reset, the inactive value of the reset.
 _INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

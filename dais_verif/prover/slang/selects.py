@@ -131,7 +131,7 @@ def member_low(c: Converter, e: Any) -> int:
 
 
 def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
-    """Return bits of which some are out of range; these are undefined."""
+    """Return bits that are partly out of range; bits out of range are undefined."""
     where = f"bits beyond a signal at {c.design.where(e.sourceRange.start)}"
     first, last = max(low, 0), min(low + width, total)
     if first >= last:
@@ -179,7 +179,7 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
 def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
     """Return the parts that an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
 
-    Raises ``InputError`` if an index is not constant. ``c``: evaluates indices.
+    Raises ``InputError`` if an index is not constant. ``c``: the converter that evaluates indices.
     """
     kind = type(e)
     c.decided(e, TARGETS, e.kind)

@@ -15,7 +15,7 @@ __all__ = ["refuse_events"]
 
 
 def refuse_events(sources: Sequence[Path], top: str, files: Mapping[str, Path]) -> None:
-    """Raise ``InputError`` if a block may miss a change, or if the RTL has delays, late clocks or races.
+    """Raise ``InputError`` if a block may miss a change, or for delays, races, and clocks assigned with ``<=``.
 
     RTL that this front end refuses for other reasons is accepted here: the other front end decides about it.
     """

@@ -50,7 +50,7 @@ def left_aligned(c: Converter, e: Any, term: Term, width: int) -> Term:
     """Return a stream as a wider value: left-aligned, with zeros in the low bits.
 
     Raises ``InputError`` unless it is the complete value assigned to a vector: elsewhere, Verilator puts the zeros
-    above it.
+    above the stream.
     """
     around = getattr(e.syntax, "parent", None)
     if around is None or around.kind not in _ASSIGNING or not e.type.isIntegral:
@@ -66,7 +66,7 @@ def refuse_wider(c: Converter, e: Any, value: Any) -> None:
 
 
 def refuse_rest(c: Converter, e: Any) -> None:
-    """Raise ``InputError`` if the left side of the assignment ``e`` is a stream with another width than the right."""
+    """Raise ``InputError`` if the left side of the assignment ``e`` is a stream that is not as wide as the right."""
     if type(e.left) is ast.StreamingConcatenationExpression and e.left.bitstreamWidth != c.type_of(e.right)[0]:
         raise c.refused(e, "a stream on the left is supported only if the right-hand side is as wide")
 
@@ -93,7 +93,7 @@ def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[t
 
 
 def _slices(total: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the slices as (low bit, width), highest bits of the result first. ``size``: of a slice; 0 for ``>>``."""
+    """Yield the slices as (low bit, width), highest bits of the result first. ``size``: slice width; 0: ``>>``."""
     if not size:
         yield 0, total
         return

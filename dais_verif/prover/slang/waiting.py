@@ -54,7 +54,7 @@ def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[An
 
 
 def never_assigned(term: Term, wakers: Sequence[Any], read: Callable[[Any], Term], where: str) -> Term:
-    """Return ``term``, which a block assigns, undefined wherever all of ``wakers`` are X.
+    """Return ``term``, which a block assigns, made undefined wherever all of ``wakers`` are X.
 
     ``read``: returns the value of a symbol. ``where``: the location of the block.
     """

@@ -45,14 +45,14 @@ def elaborate(
 ) -> Netlist:
     """Read module ``top`` of the Verilog files ``sources``.
 
-    ``files``: the data files that it reads, by the names that the RTL uses. ``bitwise``: treat it as a netlist, even if
-    it does not look like one. Raises ``InputError`` if the files are not valid Verilog, do not define the module, or
-    use unsupported constructs.
+    ``files``: the data files that the RTL reads, by the names that it uses. ``bitwise``: whether to treat the
+    module as a netlist of cells even if it does not look like one. Raises ``InputError`` if the files are not valid
+    Verilog, do not define the module, or use unsupported constructs.
     """
     manager = pyslang.SourceManager()
     options = ast.CompilationOptions()
     options.topModules = {top}
-    options.flags = ast.CompilationFlags.AllowUseBeforeDeclare  # as synthesis does
+    options.flags = ast.CompilationFlags.AllowUseBeforeDeclare  # synthesis allows it, too
     compilation = ast.Compilation(pyslang.Bag([options]))
     for source in sources:
         if not source.is_file():
@@ -101,7 +101,7 @@ class _Walk:
         self._set: dict[Any, list[Term]] = {}
         #: Symbols that other code assigns.
         self._assigned: set[Any] = set()
-        #: Work that fills memories, and work that may read them.
+        #: Postponed work: steps that fill memories, and steps that may read them.
         self._first: list[Any] = []
         self._later: list[Any] = []
 
@@ -154,7 +154,7 @@ class _Walk:
             design.undefined = next(open_, None) is not None or may_be_undefined(design, top)
 
     def _constants(self) -> None:
-        """Drive variables that have a constant initial value and no other assignment."""
+        """Drive variables that keep their initial value; reading one that only unexecuted code assigns is an error."""
         for symbol in {**self._set, **self._design.initial}:
             found = self._design.signals.get(symbol)
             if found is not None and symbol in self._assigned and not found.drivers:
@@ -273,7 +273,7 @@ class _Walk:
         self._later.append(work)
 
     def _targets(self, left: Any, bits: Bits, where: str) -> None:
-        """Drive everything that ``left`` names with ``bits``."""
+        """Drive the signals that ``left`` names with ``bits``."""
         parts = target_parts(Converter(self._design, self._no_index), left)
         place = sum(width for _, _, width in parts)
         for symbol, low, width in parts:
@@ -392,7 +392,7 @@ _NETS: dict[Any, int | None] = NETS.rules(
     },
     _PULLED,
 )
-#: Share of single-bit signals from which on a module is treated as a netlist.
+#: Minimum share of single-bit signals at which a module is treated as a netlist.
 _BITWISE = 0.9
 
 

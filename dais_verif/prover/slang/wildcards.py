@@ -36,7 +36,7 @@ class Pattern(NamedTuple):
 
 
 def matches(c: Converter, subject: Term, e: Any, wild: str) -> Term:
-    """Return whether the pattern ``e`` matches ``subject``, as a bit. ``wild``: the digits that match anything."""
+    """Return, as a bit, whether the pattern ``e`` matches ``subject``. ``wild``: the digits that match anything."""
     found = pattern_of(c, subject.width, e, wild)
     if found is None or found.mask == (1 << subject.width) - 1:
         return eq(subject, c(e))
@@ -70,8 +70,8 @@ def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
 def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool]:
     """Return the subject of a list of ``inside`` with the given ``entries``, and whether it is signed.
 
-    Raises ``InputError`` if an unsigned entry makes a signed subject unsigned and that matters: the standard then
-    compares unsigned with all entries, as in a ``case``, but Verilator only with this one.
+    Raises ``InputError`` if an unsigned entry makes a signed subject unsigned and this matters: by the standard, the
+    comparisons with all entries are then unsigned, as in a ``case``; in Verilator, only the one with this entry is.
     """
     width, signed = c.type_of(e)
     own, own_signed = c.type_of(_unconverted(e))
@@ -90,7 +90,7 @@ def _unconverted(e: Any) -> Any:
 
 
 def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
-    """Return whether ``subject`` matches one entry of a list of ``inside``, a range or a pattern, as a bit."""
+    """Return, as a bit, whether ``subject`` matches one entry of an ``inside`` list, which is a range or a pattern."""
     if type(e) is not ast.ValueRangeExpression:
         if c.type_of(e)[0] != subject.width:
             raise c.refused(e, "an array among the values of inside is not supported by the proof")
@@ -109,7 +109,7 @@ def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
 def refuse_mixed(c: Converter, item: Any) -> None:
     """Raise ``InputError`` if ``item`` of a case is signed but the comparison is not, and the item must be extended.
 
-    Verilator extends its sign; the standard and other simulators extend it with zeros.
+    Verilator extends the item with its sign; the standard and other simulators extend it with zeros.
     """
 
     def look(e: Any) -> None:
@@ -137,7 +137,7 @@ def _is_natural(t: Term) -> bool:
 def is_complete(c: Converter, subject: Any, patterns: Sequence[Pattern | None]) -> bool:
     """Return whether each value of the expression ``subject`` matches one of ``patterns``."""
     core, (size, signed) = subject, c.type_of(subject)
-    if type(subject) is ast.ConversionExpression:  # to the width of the items, which are often integers
+    if type(subject) is ast.ConversionExpression:  # converted to the width of the items, which are often integers
         core = subject.operand
         signed = signed if subject.conversionKind is ast.ConversionKind.Propagated else c.type_of(core)[1]
     width = c.type_of(core)[0]

@@ -30,7 +30,7 @@ def symbol_of(e: Any) -> Any:
 def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
     """Return the symbols that a statement or an expression assigns or may fill, also by subroutines that it calls.
 
-    ``elsewhere``: receives the hierarchical names that occur.
+    ``elsewhere``: a list to which the hierarchical names that occur are added.
     """
     found: set[Any] = set()
     waiting, done = [s], set()

@@ -15,11 +15,11 @@ Rule = TypeVar("Rule")
 class How(Enum):
     """How a kind of construct is treated."""
 
-    #: It is read by the rule in the text of the decision.
+    #: The construct is read by the rule in the text of the decision.
     READ = "read"
-    #: It is ignored, since it changes no value.
+    #: The construct is ignored, since it changes no value.
     LEFT_OUT = "left out"
-    #: RTL with it is refused; the text of the decision is the message.
+    #: RTL with the construct is refused; the text of the decision is the message.
     REFUSED = "refused"
 
 
@@ -46,7 +46,7 @@ def refused(text: str) -> KindDecision:
 
 
 class Table(Generic[Kind]):
-    """The decisions for all kinds of an enum. ``title``, ``note``: for the page."""
+    """The decisions for all kinds of an enum. ``title`` and ``note`` are shown on the page."""
 
     def __init__(self, title: str, note: str, decisions: Mapping[Kind, KindDecision]) -> None:
         self.title, self.note, self.decisions = title, note, dict(decisions)
@@ -67,7 +67,7 @@ class Table(Generic[Kind]):
         return self.refusal(kind) or "is not supported by the proof here"
 
     def rules(self, rules: Mapping[Any, Rule], *others: Iterable[Kind]) -> dict[Any, Rule]:
-        """Return ``rules``, which read the kinds, after a check.
+        """Return ``rules``, which read the kinds, after checking that they are complete.
 
         ``others``: kinds that are read elsewhere. Raises ``ValueError`` unless rules and ``others`` together are
         exactly the kinds to be read.
