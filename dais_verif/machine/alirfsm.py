@@ -1,7 +1,7 @@
 """Read ALIRFSM, the JSON format in which alkaid keeps machines.
 
-The format has no table of signals: each use of a signal repeats its facts, and two uses of one name may state different
-facts. This module merges them and refuses uses that contradict each other.
+The format has no table of signals: each use of a signal repeats the facts about the signal, and two uses of one name
+may state different facts. This module merges the facts, and refuses uses that contradict each other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["looks_like_alirfsm", "parse_alirfsm"]
 
 _META = "ALIRFSM"
 _SPEC_VERSION = 4
-#: The depth to which signals may be nested in signals: the index of a view, and its reset.
+#: The depth to which signals may be nested in signals, as the index of a view or as a reset.
 _DEEPEST = 16
 _MODES = ("", "r", "w", "rw")
 
@@ -74,7 +74,7 @@ def parse_alirfsm(data: bytes) -> Machine:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; duplicate keys are refused as ambiguous."""
+    """Return the object with the keys and values ``pairs``; refuse duplicate keys as ambiguous."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -127,7 +127,7 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
 
 
 def _program(name: str, model: Any) -> Program:
-    """Return the program of a block: a bare list, since the file states one spec version for all blocks."""
+    """Return the program of a block, which has no spec version of its own: the file states one for all blocks."""
     try:
         tree = {"model": model, "meta": "ALIRModel", "spec_version": _SPEC_VERSION}
         program = program_of(tree, Origin("alir", spec_version=_SPEC_VERSION))
@@ -160,7 +160,7 @@ class _Uses:
         self._found: dict[str, _Use] = {}
 
     def view(self, value: Any, where: str, depth: int = 0) -> View:
-        """Return the view that a use describes, and merge the use and all uses in it."""
+        """Return the view that a use describes; merge this use, and all uses nested in it, with earlier ones."""
         if depth > _DEEPEST:
             raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
         if not isinstance(value, list) or len(value) != 11:
@@ -214,7 +214,7 @@ class _Uses:
         )
 
     def signals(self, driven: set[str]) -> dict[str, Signal]:
-        """Return every signal: exposed ones are outputs if driven or registers, else inputs."""
+        """Return all signals; an exposed one is an output if it is driven or a register, else an input."""
         return {use.name: _signal(use, use.name in driven) for use in self._found.values()}
 
 

@@ -1,7 +1,7 @@
 """Write ALIRFSM, the JSON format in which alkaid keeps machines; ``alirfsm`` reads it.
 
-Every use of a signal states all its facts, since alkaid relies on the first use that it meets. Connections to wires
-come first, in an order in which they can be computed, then connections to registers.
+Every use of a signal states all facts about the signal, since alkaid relies on the first use that it reads. Connections
+to wires come first, in an order in which they can be computed, then connections to registers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["machine_json"]
 
-#: The depth to which resets of resets are written: readers merge uses, and a register may reset itself.
+#: The depth to which the resets of resets are written. It is limited because a register may reset itself; readers merge
+#: uses.
 _DEEPEST = 4
 
 
 def machine_json(machine: Machine) -> bytes:
-    """Return ``machine`` as a file of spec 4; its blocks are converted to ALIR, which may need more ops.
+    """Return ``machine`` as a file of spec 4. Its blocks are converted to ALIR, which may take additional ops.
 
     Raises ``InputError`` that names the signal, block or op that the file cannot represent.
     """
@@ -38,12 +39,12 @@ def machine_json(machine: Machine) -> bytes:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        #: Blocks as a reader gets them.
+        #: Blocks with the programs that a reader of the file gets.
         self.blocks = {block.name: _raised(block) for block in machine.blocks.values()}
         self.ports = {name for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
         self.read = {view.signal for connection in machine.connections for view in connection.reads}
         self.driven = {connection.target.signal for connection in machine.connections}
-        #: Signals that are mentioned, and those of them that some use states in full.
+        #: Signals that are mentioned in the file, and those about which some use states all facts.
         self.mentioned: set[str] = set()
         self.told: set[str] = set()
 
@@ -62,7 +63,7 @@ class _Writer:
         return tree
 
     def lost(self, name: str) -> bool:
-        """Return True if no connection states all of a signal and its block does not tell a reader either."""
+        """Return True if neither a connection nor a block tells a reader all facts about a signal."""
         if name in self.told:
             return False
         if name not in self.ports:
@@ -80,7 +81,7 @@ class _Writer:
         return {name: None if view is None else self.use(view) for name, view in parts.items()}
 
     def use(self, view: View, within: tuple[str, ...] = ()) -> list[Any]:
-        """Return a view as the 11 fields of a signal; ``within``: the signals whose reset or index it is."""
+        """Return a view as the 11 fields of a signal. ``within``: the signals in whose reset or index it is nested."""
         signal = self.machine.signals[view.signal]
         self.mentioned.add(signal.name)
         cut = signal.name in within or len(within) >= _DEEPEST
@@ -103,7 +104,7 @@ class _Writer:
         ]
 
     def types(self, signal: Signal) -> Sequence[FixedType]:
-        """Return the types of elements. In a block, an element without bits has the only such type in ALIR."""
+        """Return the types of elements. In the wire of a block, an element without bits has ALIR's only such type."""
         if signal.name not in self.ports:
             return signal.types
         return [kind if kind.width else FixedType(0, 0, 0) for kind in signal.types]
@@ -144,7 +145,7 @@ def _number(signal: Signal, value: Fraction) -> int | float:
 
 
 def _in_order(machine: Machine) -> list[Connection]:
-    """Sort connections: those to wires, each after those that drive what it reads, then those to registers."""
+    """Sort connections: first those to wires, each after the drivers of what it reads, then those to registers."""
     wires = [connection for connection in machine.connections if not machine.clocked(connection)]
     if not _settles(machine, wires):
         wires = [step for step in settling_order(machine) if isinstance(step, Connection)]
@@ -152,7 +153,7 @@ def _in_order(machine: Machine) -> list[Connection]:
 
 
 def _settles(machine: Machine, wires: Sequence[Connection]) -> bool:
-    """Return True if each of ``wires`` comes after those that drive what it reads."""
+    """Return True if each connection in ``wires`` comes after all connections that drive the signals it reads."""
     last: dict[str, dict[int, int]] = {}
     for number, connection in enumerate(wires):
         target = connection.target

@@ -10,7 +10,7 @@
     made.connect(total, made.output("y", s16))
     machine = made.build()
 
-Methods return the ``View`` of a whole signal; ``view[2]``, ``view[1:3]`` and ``view.at(index)`` are views of parts.
+Methods return the ``View`` of a whole signal; ``view[2]``, ``view[1:3]`` and ``view.at(index)`` are views of its parts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from dais_verif.program.types import LIMIT
 __all__ = ["BlockViews", "MachineBuilder"]
 
 _Types = FixedType | Sequence[FixedType]
-#: The depth to which indices may be nested here. Only one level is allowed; ``build`` refuses the others.
+#: The depth to which indices may be nested while a machine is written. Only one level is valid; ``build`` refuses
+#: deeper nesting.
 _DEEPEST = 4
 _Values = int | float | Fraction | Iterable[int | float | Fraction]
 
@@ -46,7 +47,7 @@ class BlockViews(NamedTuple):
 
 
 class MachineBuilder:
-    """A machine while it is written. Types: one for a signal of one element, or a sequence with one per element.
+    """A machine while it is written. ``types`` of a signal: one type for one element, or a sequence of types.
 
     Methods raise ``ProgramError`` at once for statements that no machine file may contain.
     """
@@ -77,9 +78,9 @@ class MachineBuilder:
         reset: View | None = None,
         output: bool = False,
     ) -> View:
-        """Add a signal that changes only at clock edges; without a connection to it, it is a table of constants.
+        """Add a signal that changes only at clock edges; if no connection writes it, it is a table of constants.
 
-        ``initial``: its value at power-up and after an edge at which ``reset`` is 1: one value for all elements, or one
+        ``initial``: the value at power-up and after an edge at which ``reset`` is 1: one value for all elements, or one
         per element; None: unknown, or zeros if there is a reset. ``output``: whether it is an output of the machine.
         """
         kinds = _kinds(name, types)
@@ -102,7 +103,7 @@ class MachineBuilder:
         return views
 
     def connect(self, source: View, target: View, *, enable: View | None = None, otherwise: View | None = None) -> None:
-        """Copy ``source`` to ``target``; while ``enable`` is 0, copy ``otherwise``, or keep the value without it."""
+        """Copy ``source`` to ``target``; while ``enable`` is 0, copy ``otherwise``, or without it keep the value."""
         for given in (source, target, *(view for view in (enable, otherwise) if view is not None)):
             _require_view("a connection", given)
         connection = Connection(source, target, enable, otherwise)
@@ -111,7 +112,7 @@ class MachineBuilder:
         self._connections.append(connection)
 
     def build(self) -> Machine:
-        """Return the valid machine. Raises ``ProgramError`` for the first rule that it breaks."""
+        """Return the machine after checking it. Raises ``ProgramError`` for the first rule that it breaks."""
         for signal in self._signals.values():
             if signal.reset is not None:
                 self._require_own(f"signal {signal.name}: its reset", signal.reset)
@@ -143,7 +144,7 @@ def _require_name(what: str, name: Any) -> None:
 
 
 def _require_view(what: str, view: Any, depth: int = 0) -> None:
-    """Raise ``ProgramError`` unless ``view`` is a ``View`` with integer bounds; check its index likewise."""
+    """Raise ``ProgramError`` unless ``view`` is a ``View`` with integer bounds; check its index in the same way."""
     if not isinstance(view, View) or depth > _DEEPEST:
         raise ProgramError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
     numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
@@ -162,7 +163,7 @@ def _require_schedule(name: str, schedule: Any) -> None:
 
 
 def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
-    """Return the types of a signal. Raises ``ProgramError`` for invalid types, or more than a file may contain."""
+    """Return the types of a signal. Raises ``ProgramError`` for invalid types, or types beyond the limits of a file."""
     _require_name("signal", name)
     what = f"signal {name}"
     try:
@@ -197,7 +198,7 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
 
 
 def _exact(what: str, value: Any) -> Fraction:
-    """Return the exact value of a number of Python or NumPy."""
+    """Return the exact value of a Python or NumPy number."""
     try:
         if isinstance(value, Integral):
             return Fraction(int(value))

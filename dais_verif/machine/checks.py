@@ -14,7 +14,7 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["BIT", "input_types", "output_types", "validate"]
 
-#: The type of a condition: an enable, a reset.
+#: The type of a condition, which is an enable or a reset.
 BIT = FixedType(0, 1, 0)
 _NOTHING = FixedType(0, 0, 0)
 
@@ -33,9 +33,9 @@ def validate(machine: Machine) -> None:
 
 
 def input_types(block: Block) -> tuple[FixedType, ...]:
-    """Return the types with which a block reads its inputs; an input that nothing reads has no bits.
+    """Return the types with which a block reads its inputs; an input that no op reads has no bits.
 
-    Raises ``ProgramError`` if two ops read one input with different types: then its wire has no defined type.
+    Raises ``ProgramError`` if two ops read one input with different types, since its wire then has no defined type.
     """
     found: dict[int, FixedType] = {}
     for op in block.program.ops:

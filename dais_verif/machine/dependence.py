@@ -1,4 +1,4 @@
-"""Find from which signals of a machine others are computed, over any number of cycles: by signal, not by element."""
+"""Find which signals of a machine determine others, over any number of cycles: by signal, not by element."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["deciding", "indexed", "signals_behind"]
 
 
 def signals_behind(machine: Machine, name: str, *, control: bool = False) -> set[str]:
-    """Return ``name`` and all signals it depends on as data; with ``control``, through enables, indices, resets too."""
+    """Return ``name`` and all signals whose data reaches it; with ``control``, also via enables, indices and resets."""
     sources: dict[str, set[str]] = {}
     for connection in machine.connections:
         views = connection.reads if control else (connection.source, connection.alternative)
@@ -29,7 +29,7 @@ def signals_behind(machine: Machine, name: str, *, control: bool = False) -> set
 
 
 def deciding(machine: Machine, *, control: bool = False) -> set[str]:
-    """Return all signals on which an enable, a reset or an index depends, as in ``signals_behind``."""
+    """Return all signals on which any enable, reset or index depends, as ``signals_behind`` defines dependence."""
     roots = {s.reset.signal for s in machine.registers if s.reset is not None}
     roots |= {c.enable.signal for c in machine.connections if c.enable is not None}
     roots |= {index.value.signal for _, _, index in indexed(machine)}
@@ -37,7 +37,7 @@ def deciding(machine: Machine, *, control: bool = False) -> set[str]:
 
 
 def indexed(machine: Machine) -> Iterator[tuple[int, str, Index]]:
-    """Yield for each view with an index: the number of its connection, the field of that connection, the index."""
+    """Yield, for each view with an index, its connection's number, its field in the connection, and the index."""
     for number, connection in enumerate(machine.connections):
         for field in ("source", "target", "alternative"):
             view = getattr(connection, field)

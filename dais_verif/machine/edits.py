@@ -24,17 +24,17 @@ __all__ = [
     "types_of",
 ]
 
-#: An op on an element that a block reads: code, id0, id1, data, type. Op 0 reads the element.
+#: An op of a block that computes on one element: code, id0, id1, data, type. Op 0 is the one that reads the element.
 Row = tuple[int, int, int, int, FixedType]
 
 
 def types_of(machine: Machine, view: View) -> tuple[FixedType, ...]:
-    """Return the types of the elements of ``view``, whatever its index is."""
+    """Return the types of the elements of ``view``, which do not depend on the value of its index."""
     return machine.signals[view.signal].types[view.start : view.stop]
 
 
 def part_of(view: View, start: int, stop: int) -> View:
-    """Return a view of the elements ``start`` to ``stop - 1`` of ``view``."""
+    """Return a view of elements ``start`` to ``stop - 1``, counted within ``view``."""
     return replace(view, start=view.start + start, stop=view.start + stop)
 
 
@@ -45,19 +45,19 @@ def set_connection(machine: Machine, number: int, connection: Connection | None)
 
 
 def set_signal(machine: Machine, signal: Signal) -> Machine:
-    """Replace the signal with the name of ``signal``, or append ``signal``."""
+    """Replace the signal that has the name of ``signal`` with ``signal``, or append ``signal`` if there is none."""
     return replace(machine, signals={**machine.signals, signal.name: signal})
 
 
 def add_wire(machine: Machine, source: View, types: Sequence[FixedType] | None = None) -> tuple[Machine, View]:
-    """Add a wire that copies ``source``, in its own types or in ``types``."""
+    """Add a wire that copies ``source``, with the types ``types``, or else with those of ``source``."""
     name = _fresh(machine.signals, "wire")
     signal = Signal(name, tuple(types or types_of(machine, source)))
     return _connected(machine, source, signal)
 
 
 def add_register(machine: Machine, source: View) -> tuple[Machine, View]:
-    """Add a register that takes ``source`` at each edge and begins with zeros."""
+    """Add a register that takes ``source`` at each edge and is 0 at power-up."""
     types = types_of(machine, source)
     name = _fresh(machine.signals, "register")
     signal = Signal(name, types, register=True, initial=tuple(Fraction(0) for _ in types))
@@ -78,9 +78,9 @@ def _connected(machine: Machine, source: View, signal: Signal) -> tuple[Machine,
 
 
 def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Sequence[Row]]) -> tuple[Machine, View]:
-    """Add a block that computes, for each element of ``source``, the rows of ``rows_of``; the last row is the output.
+    """Add a block that computes the ops ``rows_of(type)`` on each element of ``source``; the last op is the output.
 
-    Operands in rows count from the op that reads the element, which is 0, as if that were the only element.
+    The operands in these ops are numbered as if there were only one element: op 0 reads it.
     """
     types = types_of(machine, source)
     ops: list[Row] = []
@@ -100,12 +100,12 @@ def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Seq
 
 
 def inverted(machine: Machine, condition: View) -> tuple[Machine, View]:
-    """Add a block that inverts ``condition``, one bit."""
+    """Add a block that inverts ``condition``, which is one bit."""
     return add_block(machine, condition, lambda kind: [(Code.BIT_UNARY, 0, -1, 0, kind)])
 
 
 def incremented(machine: Machine, view: View) -> tuple[Machine, View]:
-    """Add a block that increments each element of ``view`` by one step of its type, and wraps."""
+    """Add a block that increments each element of ``view`` by one unit of its type, with wrap-around."""
 
     def rows_of(kind: FixedType) -> list[Row]:
         if not kind.width:

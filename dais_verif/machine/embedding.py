@@ -1,4 +1,4 @@
-"""Embed a machine in a machine under construction: its signals, blocks and connections, with prefixed names."""
+"""Embed a machine in one under construction: add its signals, blocks and connections, with prefixed names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def embed(
     """Add ``machine`` to ``made``, with ``prefix`` before each name, and return its signals by their original names.
 
     Inputs become wires for the caller to drive, or the views in ``given``, which must not have an index. Outputs become
-    internal. ``without``: signals to leave out, with all connections that read or write them; nothing else may read
-    them.
+    internal. ``without``: signals to leave out, together with all connections that read or write them; no reset may
+    read them.
     """
     views: dict[str, View] = {}
     named = given or {}
@@ -55,7 +55,7 @@ def _added(made: MachineBuilder, signal: Signal, prefix: str, views: Mapping[str
     name = f"{prefix}{signal.name}"
     if not signal.register:
         return made.wire(name, signal.types)
-    # A reset may be a register that is added later: its name is known already.
+    # A reset may be a register that is added later, but its name is known already.
     reset = None
     if signal.reset is not None:
         there = signal.reset.signal in views

@@ -1,4 +1,4 @@
-"""The identity of a machine: one hash of its content, whether read from ALIRFSM, plain or gzip, or from text."""
+"""The identity of a machine: a hash of its content, the same for ALIRFSM, plain or gzip, and for text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["content_hash"]
 
 
 def content_hash(machine: Machine) -> str:
-    """Return the SHA-256 of the content of ``machine``: ports in their order, signals, connections, blocks' programs.
+    """Return the SHA-256 of the ports in their order, the signals, connections and programs of ``machine``.
 
     Blocks are hashed after conversion to ALIR, so that a text and the file converted from it have the same hash; all
-    elements without bits count as equal. Order is ignored where it has no meaning: of internal signals, of blocks, and
-    of connections to wires. As in programs, declared intervals are not included.
+    elements without bits count as equal. The order of internal signals, of blocks, and of connections to wires is
+    ignored, because it has no meaning. As for programs, declared intervals are not included.
     """
     wires = sorted(json.dumps(_connection(c)) for c in machine.connections if not machine.clocked(c))
     tree = {

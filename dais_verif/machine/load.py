@@ -18,9 +18,9 @@ _MOST_BYTES = 4 << 30
 
 
 def load_machine(path: str | Path | bytes) -> Machine:
-    """Return the valid machine in the file ``path``, or in its bytes: alkaid's ALIRFSM, plain or gzip, or text.
+    """Return the valid machine in a file, given as path or bytes: alkaid's ALIRFSM, plain or gzip, or text.
 
-    Raises ``ProgramError`` if it is not a machine or not valid, ``InputError`` if a file cannot be read.
+    Raises ``ProgramError`` if the content is not a valid machine, ``InputError`` if a file cannot be read.
     """
     if isinstance(path, bytes):
         return parse_machine(path)
@@ -48,12 +48,12 @@ def parse_machine(data: bytes) -> Machine:
 
 
 def looks_like_machine(data: bytes) -> bool:
-    """Return True if ``data`` claims to be a machine: JSON, plain or gzip, with the ``meta`` of one, or a text."""
+    """Return True if ``data`` claims to be a machine: JSON, plain or gzip, with a machine's ``meta``, or a text."""
     return begins_machine(data) or looks_like_alirfsm(data)
 
 
 def _read_block(path: Path) -> tuple[bytes, Program | str]:
-    """Read the program of a block: as text, whose names the machine can use, or as a loaded file."""
+    """Read the program of a block: from text, whose names the machine can use, or from any other file of a program."""
     data = read_plain(path, _MOST_BYTES, advice="give the path of a program")
     if path.suffix == ".dais":
         from dais_verif.program.assembler.tokens import decoded

@@ -33,7 +33,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An offset of a view that depends on data: the value of one element times ``stride`` elements."""
+    """An offset that moves a view by as many elements as the value of one element times ``stride``."""
 
     value: View
     stride: int
@@ -41,7 +41,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The elements ``start .. stop - 1`` of a signal, moved up by ``index`` if there is one."""
+    """The elements ``start`` to ``stop - 1`` of a signal, moved up by ``index`` if the view has one."""
 
     signal: str
     start: int
@@ -72,9 +72,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a port carries data: from the first of ``toggles`` to the second, and so on, repeated each ``period`` edges.
+    """When a port carries data: from the 1st of ``toggles`` to the 2nd, from the 3rd to the 4th, and so on.
 
-    Period 0: always. A schedule describes timing and does not change the hardware.
+    The schedule repeats every ``period`` edges; period 0: data is always valid. A schedule describes timing and does
+    not change the hardware.
     """
 
     toggles: tuple[int, ...]
@@ -111,7 +112,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """``target`` takes ``source``; while ``enable`` is 0, it takes ``alternative``, or a register keeps its value."""
+    """``target`` takes ``source``; while ``enable`` is 0, it takes ``alternative``, or without one keeps its value."""
 
     source: View
     target: View
@@ -181,7 +182,7 @@ class Machine:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the machine's content: the same for every form in which it is written."""
+        """SHA-256 of the machine's content: the same for every form in which the machine is written."""
         return content_hash(self)
 
     def __repr__(self) -> str:

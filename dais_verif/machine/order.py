@@ -1,4 +1,4 @@
-"""Find the order in which a machine settles: blocks and connections to wires, each after those that it reads."""
+"""Find the order in which a machine settles: blocks and connections to wires, each after the ones that it reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Step = Connection | Block
 
 
 def settling_order(machine: Machine) -> tuple[Step, ...]:
-    """Return all connections to wires and all blocks, each after those that drive what it reads.
+    """Return all connections to wires and all blocks, each after those that drive the signals it reads.
 
     Raises ``ProgramError`` that names a combinational loop.
     """
@@ -29,7 +29,7 @@ def settling_order(machine: Machine) -> tuple[Step, ...]:
     for step in steps:
         needed: set[int] = set()
         for view in _read(machine, step):
-            if view.signal not in drivers:  # a register or an input: skip it, a memory may have a million elements
+            if view.signal not in drivers:  # a register or an input: skip it, since a memory may be huge
                 continue
             elements = drivers[view.signal]
             needed.update(elements[e] for e in machine.reach(view) if e in elements)
@@ -51,7 +51,7 @@ def _read(machine: Machine, step: Step) -> Iterator[View]:
 
 
 def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
-    """Return the numbers of ``steps``, each after those in its ``before``; otherwise in their own order."""
+    """Return the numbers of the steps, each after the steps in its ``before``, otherwise in ascending order."""
     after: list[list[int]] = [[] for _ in steps]
     left = [len(needed) for needed in before]
     for number, needed in enumerate(before):
@@ -72,7 +72,7 @@ def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
 
 
 def _loop(steps: list[Step], before: list[set[int]], left: list[int]) -> str:
-    """Return the steps of one loop, in the order in which values propagate round it."""
+    """Return the steps of one loop, in the order in which values propagate around the loop."""
     path: list[int] = []
     number = next(n for n, count in enumerate(left) if count)
     while number not in path:

@@ -15,7 +15,7 @@ def is_name(name: object) -> bool:
 
 
 def is_type(kind: FixedType) -> bool:
-    """Return True if an element may have the type ``kind``: its parameters are within the limits of DAIS."""
+    """Return True if an element may have the type ``kind``, whose parameters must be within the limits of DAIS."""
     return kind.k in (0, 1) and max(abs(kind.i), abs(kind.f)) <= LIMIT and 0 <= kind.width <= LIMIT
 
 

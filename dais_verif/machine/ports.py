@@ -1,7 +1,7 @@
 """The layout of a machine's signals in the ports and vectors of a module, and their names.
 
-Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port without
-any bits is one bit wide, ignored or tied to 0.
+Element 0 takes the least significant bits, there are no gaps, and an element without bits takes none. A port without
+any bits is one bit wide; as an input it is ignored, as an output it is tied to 0.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
 
 
 def ports(machine: Machine) -> tuple[Signal, ...]:
-    """Return the signals that are ports, in the order of ports; the clock port comes before them."""
+    """Return the signals that are ports, in the order of ports, without the clock port, which is the first port."""
     return tuple(signal for signal in machine.signals.values() if signal.role is not Role.INTERNAL)
 
 
 def port_names(machine: Machine) -> dict[str, str]:
-    """Name each port: by its signal's name, if that is an identifier and not the clock's."""
+    """Name each port by its signal's name, if that is an identifier and not the name of the clock port."""
     names = Names([CLOCK] if machine.registers else [])
     return names.take_all(signal.name for signal in ports(machine))
 
 
 def signal_names(machine: Machine) -> dict[str, str]:
-    """Return the names of all signals in the emitted RTL: ports keep theirs, others get unused names."""
+    """Return the names of all signals in the emitted RTL: ports have their port names, all others get unused names."""
     named = port_names(machine)
     names = Names([CLOCK, *named.values()])
     return named | names.take_all(name for name in machine.signals if name not in named)

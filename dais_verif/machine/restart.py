@@ -1,4 +1,4 @@
-"""Restart a running machine: with its own resets, and with an additional one for registers that no input resets."""
+"""Restart a running machine with its own resets, and with an additional reset for registers that no input resets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _BIT = FixedType(0, 1, 0)
 
 @dataclass(frozen=True)
 class Restart:
-    """``core``: the machine, with the additional input ``line`` if ``added`` names registers that no input resets.
+    """How to restart a machine: ``core`` is the machine, with an added reset input ``line`` if it needs one.
 
-    ``held``: elements of the inputs of ``core`` that are 1 while it waits; after one such edge, its state is that at
-    power-up, except for the registers ``lost``, which may have any value. ``begun``: the machine without initial
-    values of the registers ``lost``.
+    ``line`` resets the registers ``added``, which no input of the machine resets. ``held``: elements of the inputs of
+    ``core`` that are 1 while ``core`` waits; after one edge with these values, its state is that at power-up, except
+    for the registers ``lost``, which may have any value. ``begun``: the machine without initial values of the registers
+    ``lost``.
     """
 
     core: Machine
@@ -34,8 +35,8 @@ class Restart:
 def restart_of(machine: Machine) -> Restart:
     """Return how ``machine`` is restarted.
 
-    A register with indexed elements and without a reset is a memory; it gets no reset and is ``lost``, as is a register
-    without an initial value.
+    A register with indexed elements and without a reset is a memory; it gets no reset and is ``lost``. A register
+    without a reset and without an initial value is ``lost``, too.
     """
     written = {c.target.signal for c in machine.connections if machine.clocked(c)}
     changing = [s for s in machine.registers if s.name in written and bits_of(s.types)]
@@ -58,7 +59,7 @@ def restart_of(machine: Machine) -> Restart:
 
 
 def _restarted(machine: Machine, register: Signal, line: View) -> Machine:
-    """Return ``machine`` with ``line`` as a reset of ``register``, in addition to its own."""
+    """Return ``machine`` with ``line`` as a reset of ``register``, in addition to the register's own reset."""
     if register.reset is None:
         return set_signal(machine, replace(register, reset=line))
     machine, own = add_wire(machine, register.reset)
@@ -75,7 +76,7 @@ def _fresh(machine: Machine, name: str) -> str:
 
 
 def reset_elements(machine: Machine) -> set[tuple[str, int]]:
-    """Return the elements of signals that act as a reset, directly or through copies in wires."""
+    """Return the elements of signals that act as a reset of a register, directly or through copies in wires."""
     found: set[tuple[str, int]] = set()
     waiting = [signal.reset for signal in machine.registers if signal.reset is not None]
     while waiting:
@@ -94,7 +95,7 @@ def reset_elements(machine: Machine) -> set[tuple[str, int]]:
 
 
 def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
-    """Return the element of an input whose copy the bit ``view`` always is; None if it is not a copy."""
+    """Return the element of an input of which the bit ``view`` is an unconditional copy; None if there is none."""
     name, place = view.signal, view.start
     for _ in range(len(machine.connections) + 1):
         signal = machine.signals[name]

@@ -1,7 +1,7 @@
 """One cycle of a machine as a program: from inputs and register values to outputs and next register values.
 
 Every block is inlined, op by op; a copy becomes a quantisation, an enable or a reset a mux, and a memory access muxes
-over the words that its index can select. So every method for programs applies to one cycle of a machine.
+over the words that its index can select. Therefore every method for programs also applies to one cycle of a machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["Element", "Lowering", "Row", "Step", "conflict_of", "step_of"]
 
-#: The most words of one memory: more muxes are not useful.
+#: The most words of one memory, since more muxes are not useful.
 _MOST_WORDS = 1 << 16
 #: A data word holds integers from ``-_WORD`` to ``_WORD - 1``.
 _WORD = 1 << 63
@@ -43,7 +43,7 @@ class Element(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A write at an index: the ops of its enable, if any, and its index; the elements for each index value."""
+    """A write at an index: the ops of its enable (if any) and index, and the elements that each index value selects."""
 
     enabled: int | None
     place: int
@@ -51,7 +51,7 @@ class Write(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A register that keeps all elements except those that ``writes`` select, unless the op ``reset`` is 1."""
+    """A register that keeps all elements except those that ``writes`` select, as long as the op ``reset`` is 0."""
 
     signal: str
     writes: tuple[Write, ...]
@@ -62,12 +62,13 @@ class Memory(NamedTuple):
 class Step:
     """``program`` reads ``inputs`` and then ``state``, and returns ``outputs`` and then the next ``state``.
 
-    ``state``: the elements of registers that are written or have no initial value; others are constants. ``owners``:
-    for each op, the block and the op in it that it represents; None for ops of connections. ``checks``: the ops that
-    break their promise if the index of a view leaves its memory, each with the view. ``memories``: the registers that
-    are written only at an index, or reset. ``unknowns``: the program has one more input bit per element of ``state``,
-    after its other inputs, and one more output bit per element of ``outputs`` and then ``state``, after its other
-    outputs: 1 where the element is unknown; its value then has no meaning.
+    ``state``: the elements of registers that are written or have no initial value; all other elements of registers are
+    constants. ``owners``: for each op, the block and the op of the block that it represents; None for ops of
+    connections. ``checks``: the ops that break their promise if the index of a view is outside of its memory, each with
+    the view. ``memories``: the registers that change only by a write at an index or by a reset. ``unknowns``: the
+    program has one additional input bit per element of ``state``, after all other inputs, and one additional output bit
+    per element of ``outputs`` and then of ``state``, after all other outputs. Such a bit is 1 if the element is
+    unknown; the value of the element then has no meaning.
     """
 
     program: Program
@@ -81,7 +82,7 @@ class Step:
 
     @property
     def indexed(self) -> bool:
-        """True if an index can leave its memory."""
+        """True if an index can be outside of its memory."""
         return bool(self.checks)
 
 
@@ -94,16 +95,16 @@ def step_of(machine: Machine) -> Step:
 
 
 def conflict_of(machine: Machine) -> str | None:
-    """Name two connections that may write one element of a register at one edge; return None if no two can.
+    """Describe two connections that may write the same element of a register at one edge; None if there are none.
 
-    The element is then unknown. The program of a cycle does not model that: in it, one of the writes wins.
+    Such an element becomes unknown, which the program of a cycle does not model: in the program, one write wins.
     """
     written: dict[str, list[Connection]] = {}
     for connection in machine.connections:
         if machine.clocked(connection):
             written.setdefault(connection.target.signal, []).append(connection)
     for writers in written.values():
-        # Without an index, no element is written twice: that is checked when a machine is made.
+        # Without an index, no element is written twice, which is checked when a machine is made.
         for a, b in combinations(writers, 2) if any(c.target.index is not None for c in writers) else ():
             reach_a, reach_b = machine.reach(a.target), machine.reach(b.target)
             indexed = a.target.index is not None or b.target.index is not None
@@ -113,7 +114,7 @@ def conflict_of(machine: Machine) -> str | None:
 
 
 class Lowering:
-    """Lowers one cycle to a program: keeps the ops made so far, and the op of each element of each signal."""
+    """Lowers one cycle to a program; it holds the ops made so far, and the op of each element of each signal."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -127,7 +128,7 @@ class Lowering:
         self.writes: dict[str, list[Write | None]] = {}
 
     def step(self) -> Step:
-        """Return the whole cycle."""
+        """Return the whole cycle as a step."""
         machine = self.machine
         inputs = tuple(Element(s.name, e) for s in machine.inputs for e in range(len(s.types)))
         state = self.state()
@@ -155,11 +156,11 @@ class Lowering:
         return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, memories=self.memories())
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
-        """Return the number of inputs that subclasses add, from ``first`` on."""
+        """Return the number of inputs that a subclass adds; the first one has the number ``first``."""
         return 0
 
     def more_outputs(self, found: Sequence[int]) -> list[int]:
-        """Return the ops to append to the outputs ``found``."""
+        """Return the ops that a subclass appends to the outputs ``found``."""
         return []
 
     def state(self) -> tuple[Element, ...]:
@@ -202,7 +203,7 @@ class Lowering:
         return known
 
     def new(self, row: Row, owner: tuple[str, int] | None) -> int:
-        """Append an op, which represents ``owner``."""
+        """Append an op that represents ``owner``, and return its number."""
         self.rows.append(row)
         self.owners.append(owner)
         return len(self.rows) - 1
@@ -212,7 +213,7 @@ class Lowering:
         return self.rows[op][4]
 
     def copied(self, op: int, kind: FixedType) -> int:
-        """Return the value of ``op`` in another type; an undriven element has no bits and is 0."""
+        """Return an op with the value of ``op`` in type ``kind``; an undriven element (-1) has no bits and is 0."""
         if op < 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         return op if self.type_of(op) == kind else self.op(Code.QUANT, op, -1, 0, kind)
@@ -247,7 +248,7 @@ class Lowering:
             self.values[block.outputs][place] = self.output(at, index, shift, negated, types[place])
 
     def output(self, at: list[int], index: int, shift: int, negated: bool, kind: FixedType) -> int:
-        """Return an output of a block in the type ``kind`` of its wire."""
+        """Return the op of a block's output, in the type ``kind`` of the block's wire."""
         if index < 0 or kind.width == 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         if negated or shift:
@@ -262,7 +263,7 @@ class Lowering:
     # connections
 
     def chosen(self, connection: Connection) -> list[int]:
-        """Return the values that a connection copies, in its source's types, or in its target's if it selects."""
+        """Return the values that a connection copies: with an alternative in its target's types, else its source's."""
         enable = None if connection.enable is None else self.condition(connection.enable)
         source = self.read(connection.source, enable)
         if connection.alternative is None or enable is None:
@@ -276,13 +277,13 @@ class Lowering:
         ]
 
     def condition(self, view: View) -> int:
-        """Return the op of one element at a fixed place."""
+        """Return the op of the element that ``view`` shows, at a fixed place."""
         return self.values[view.signal][view.start]
 
     def read(self, view: View, enable: int | None, when: int = 1) -> list[int]:
         """Return the elements of a view; with an index, select them by one mux level per bit of the index.
 
-        The index must be within the memory only where ``enable``, if any, equals ``when``.
+        The index only has to be within the memory while ``enable``, if any, equals ``when``.
         """
         values = self.values[view.signal]
         if view.index is None:
@@ -293,12 +294,12 @@ class Lowering:
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
-        """Return the op of the index of a view."""
+        """Return the op of the index value of ``view``."""
         assert view.index is not None
         return self.condition(view.index.value)
 
     def words(self, view: View) -> list[range]:
-        """Return the elements for each value of the index for which all of them exist."""
+        """Return the elements that each index value selects, for all index values that stay within the memory."""
         assert view.index is not None
         stride = view.index.stride
         most = self.type_of(self.index(view)).raw_max
@@ -317,7 +318,7 @@ class Lowering:
             self.checks[self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)] = view
 
     def selected(self, index: int, choices: list[int]) -> int:
-        """Return the choice at ``index``; beyond the last one, which breaks a promise, any of them."""
+        """Return the choice at ``index``; an index beyond the last choice breaks a promise and selects any choice."""
         width = self.type_of(index).i
         level = choices
         for bit in range(width):
@@ -333,7 +334,7 @@ class Lowering:
         return self.copied(index, FixedType(0, bit + 1, 0))
 
     def next_state(self, registers: Iterable[Element]) -> list[int]:
-        """Return the value of each element of a register after the edge."""
+        """Return the op of the value of each element of a register after the edge."""
         new = {name: list(values) for name, values in self.values.items()}
         for connection in self.machine.connections:
             if self.machine.clocked(connection):
@@ -382,7 +383,7 @@ class Lowering:
                 values[place] = self.mux(elsewhere, values[place], taken)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """Return ``index`` where it is used, else 0."""
+        """Return ``index`` while it is used, else 0."""
         if enable is None:
             return index
         zero = self.op(Code.CONST, -1, -1, 0, self.type_of(index))

@@ -67,7 +67,7 @@ def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
 
 
 def _without(signals: Sequence[Signal], pins: dict[str, str]) -> tuple[Signal, ...]:
-    """Return ``signals`` without the values of ``pins``, each of which must be one of them."""
+    """Return ``signals`` without the values of ``pins``, each of which must be in ``signals``."""
     known = {signal.name: signal for signal in signals}
     bits = [name for name, signal in known.items() if signal.types == (_BIT,)]
     side = "input" if "enable" in pins else "output"

@@ -22,22 +22,22 @@ _ANY = 1
 
 
 def step_with_unknowns(machine: Machine) -> Step:
-    """Return one cycle of a valid ``machine``, as ``step_of`` does, with ``unknowns``: any register may be unknown.
+    """Return one cycle of a valid ``machine`` as a step with ``unknowns``; any register may be unknown.
 
-    The result of an index beyond its memory is undefined; it breaks a promise.
+    A read at an index beyond its memory breaks a promise, and its result is undefined.
     """
     return replace(_Shadowed(machine).step(), unknowns=True)
 
 
 class _Shadowed(Lowering):
-    """``shadows``: for each op that may be unknown, the op that is 1 where it is. Shadows themselves have none."""
+    """``shadows``: for each op that may be unknown, the op that is 1 if it is unknown. Shadows have no shadows."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine)
         self.shadows: dict[int, int] = {}
         self._gates: dict[Row, int] = {}
 
-    # inputs and outputs in addition to values
+    # additional inputs and outputs
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
         for number, (name, place) in enumerate(state):
@@ -52,7 +52,7 @@ class _Shadowed(Lowering):
     # ops of shadows
 
     def gate(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
-        """Return an op of a shadow."""
+        """Return an op that computes a shadow."""
         row = (int(code), a, b, data, kind)
         known = self._gates.get(row)
         if known is None:
@@ -113,7 +113,7 @@ class _Shadowed(Lowering):
         return self.either(self.shadows.get(condition), arm)
 
     def mux(self, condition: int, one: int, other: int) -> int:
-        """Return a choice of a connection: if both values are known and equal, it is known for any ``condition``."""
+        """Return a connection's mux: if both values are known and equal, its value is known for any ``condition``."""
         if one == other:
             return one
         row = (int(Code.MUX), one, other, condition, self.type_of(one))
@@ -162,7 +162,7 @@ class _Shadowed(Lowering):
             values[place] = self.tainted(values[place], by)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """Return the index where it is used; 0 if it is unknown. An unknown condition counts as a use."""
+        """Return ``index`` while it is used and known, else 0. An index with an unknown condition counts as used."""
         chooses = None if enable is None else self.shadows.get(enable)
         if enable is not None and chooses is not None:
             always = self.gate(Code.CONST, -1, -1, when, _BIT)

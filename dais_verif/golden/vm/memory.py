@@ -46,7 +46,7 @@ def freeze(*columns: NDArray[np.int32]) -> None:
 
 @dataclass
 class Tape:
-    """The data of the last complete forward run for the pullback: its rows, and one raw array (rows,) per kept slot."""
+    """The data of the last complete forward run for the pullback: its rows, and raw values (rows,) of kept slots."""
 
     rows: int | None = None
     slots: dict[int, IntArray] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Control faults: errors in the control of a machine, each planted in its own copy of the machine.
 
-They are derived from the machine only: enables, resets, indices, registers that depend on themselves, and the blocks
-that compute these. A faulty machine is valid. It may break promises that the original keeps, and it may behave like the
-original in every cycle: then the fault cannot be detected.
+The faults are derived from the machine alone: from enables, resets, indices, registers that depend on themselves, and
+the blocks that compute these. A faulty machine is valid. It may break promises that the original keeps, and it may
+behave like the original in every cycle, in which case the fault cannot be detected.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def each_control_fault(machine: Machine) -> Iterator[Fault]:
                 validate(fault.machine)
             except ProgramError:  # a loop, or a source and an alternative of different kinds
                 continue
-            # A machine without registers has no clock port: too obvious a fault.
+            # A machine without registers has no clock port, which would be too obvious a fault.
             if fault.machine.registers and fault.machine != machine:
                 yield fault

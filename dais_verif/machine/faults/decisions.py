@@ -15,9 +15,9 @@ from dais_verif.program.opcodes import Code, high_int32
 
 __all__ = ["faults_of_decisions"]
 
-#: At most this many constants, and as many conditions, of one block are changed.
+#: At most this many constants of one block are changed, and at most as many conditions.
 _MOST = 8
-#: Replacements of AND, OR and XOR, by their numbers in the data word.
+#: The operations that replace AND, OR and XOR, as numbers in the data word.
 _OTHER_GATE = {0: 1, 1: 0, 2: 1}
 
 

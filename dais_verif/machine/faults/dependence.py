@@ -14,7 +14,7 @@ def feeds_back(machine: Machine, connection: Connection) -> bool:
 
 
 def fed_back(machine: Machine) -> set[str]:
-    """Return the registers that are computed from themselves, and all signals on these paths."""
+    """Return the registers that are computed from themselves, and all signals on the paths of these computations."""
     registers = {c.target.signal for c in machine.connections if feeds_back(machine, c)}
     return {name for name in machine.signals if any(_between(machine, name, register) for register in registers)}
 

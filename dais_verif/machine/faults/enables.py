@@ -1,4 +1,4 @@
-"""Faults of enables: ignored, never 1, inverted, late; and of the alternatives that they select."""
+"""Faults of enables, which are ignored, never 1, inverted or late, and of the alternatives that they select."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def faults_of_enables(machine: Machine) -> Iterator[Fault]:
 
 
 def _held(machine: Machine, number: int, connection: Connection, where: str) -> Iterator[Fault]:
-    """Yield faults of a connection to a register that keeps its value while it is not enabled."""
+    """Yield faults of a connection to a register that keeps its value while the connection is not enabled."""
     assert connection.enable is not None
     always = replace(connection, enable=None)
     yield Fault(FaultKind.NOT_ENABLED, f"{where}: always", set_connection(machine, number, always))

@@ -40,7 +40,7 @@ class FaultKind(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """``machine``: the faulty machine. ``text``: the change, and where it is."""
+    """A control fault. ``machine``: the faulty machine. ``text``: the place and the change."""
 
     kind: FaultKind
     text: str

@@ -59,7 +59,7 @@ def _with_index(machine: Machine, number: int, field: str, value: View) -> Machi
 
 
 def _of_views(machine: Machine) -> Iterator[Fault]:
-    """Yield faults in which a read or write of a register begins one element later or earlier."""
+    """Yield faults in which a connection from or to a register reads one element later or earlier."""
     for number, connection in enumerate(machine.connections):
         source = connection.source
         if source.index is not None or not (machine.clocked(connection) or machine.signals[source.signal].register):
@@ -88,7 +88,7 @@ def _of_outputs(machine: Machine) -> Iterator[Fault]:
 
 
 def _before_register(machine: Machine, view: View) -> View | None:
-    """Return the next value of the register in ``view``, if one connection defines it."""
+    """Return the source that a connection writes to the register elements in ``view``; None if there is none."""
     if view.index is not None or not machine.signals[view.signal].register:
         return None
     for connection in machine.connections:

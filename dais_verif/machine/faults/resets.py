@@ -1,7 +1,7 @@
 """Faults of resets and of initial values.
 
-The model gives a register one value for both. Where they must differ, a connection replaces the reset: the register
-takes a constant while the reset is 1, else its previous source.
+In the model, the value after a reset is also the initial value. For a fault in which they differ, a connection replaces
+the reset: the register takes a constant while the reset is 1, else its previous source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dais_verif.program import FixedType
 
 __all__ = ["faults_of_resets"]
 
-#: Elements of one register whose values are changed, one at a time.
+#: The most elements of one register whose values are changed, one at a time.
 _MOST_ELEMENTS = 4
 
 
@@ -72,7 +72,7 @@ def _of_values(machine: Machine, signal: Signal, initial: Sequence[Fraction]) ->
 
 
 def _next(value: Fraction, kind: FixedType) -> Fraction:
-    """Return the next larger value of ``kind``; after the largest, the smallest."""
+    """Return the next larger value of type ``kind``; the smallest follows the largest."""
     step = Fraction(2) ** -kind.f
     return value + step if value < kind.raw_max * step else kind.raw_min * step
 
@@ -87,7 +87,7 @@ def _far(value: Fraction, kind: FixedType) -> Fraction:
 def _by_connections(
     machine: Machine, signal: Signal, values: Sequence[Fraction], *, first: int = 0, enabled: bool = False
 ) -> Machine | None:
-    """Return ``machine`` with connections that reset a register to ``values``, beginning at element ``first``.
+    """Return ``machine`` with connections that reset a register to ``values``, from its element ``first`` on.
 
     ``enabled``: the reset acts only where the write of the register is enabled. Returns None if a connection writes at
     an index, if some elements are never written, or if ``enabled`` and no connection has an enable.
@@ -118,7 +118,7 @@ def _by_connections(
 
 
 def _split(machine: Machine, name: str, first: int) -> Machine:
-    """Split connections to ``name`` that write elements both before and from ``first``."""
+    """Split the connections to ``name`` that write elements on both sides of the boundary before ``first``."""
     for number, connection in enumerate(machine.connections):
         target = connection.target
         if target.signal != name or target.index is not None or not target.start < first < target.stop:
@@ -139,7 +139,7 @@ def _split(machine: Machine, name: str, first: int) -> Machine:
 
 
 def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType], enabled: bool) -> tuple[Machine, View]:
-    """Add a wire with the value that a connection writes while there is no reset."""
+    """Add a wire with the value that a connection writes while the reset is 0."""
     machine, source = add_wire(machine, connection.source, types)
     if connection.enable is None or (enabled and connection.alternative is None):
         return machine, source

@@ -7,7 +7,7 @@ import re
 
 __all__ = ["INPUTS", "KEYWORDS", "OUTPUTS", "quoted_text", "spelt_name"]
 
-#: Words that are not names, unless they are quoted.
+#: Keywords, which are names only if they are quoted.
 KEYWORDS = frozenset(
     {"machine", "block", "input", "output", "wire", "register", "reset", "valid", "period", "attributes"}
     | {"when", "else", "raw"}

@@ -1,4 +1,4 @@
-"""Turn the statements of a text into the machine: resolve names, and report broken rules with their lines."""
+"""Turn the statements of a text into a machine: resolve names, and report broken rules with line numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dais_verif.program.assembler.tokens import Place, Token, decoded, error_at
 
 __all__ = ["ReadBlock", "parse_text"]
 
-#: The reader of a block's program, by file name: returns its bytes, and their content.
+#: A function that reads the program of a block: takes a file name, and returns the bytes and their content.
 ReadBlock = Callable[[str], tuple[bytes, Program | str]]
 
 _PORT = re.compile(r"INTERNAL_(\w+?)_(inp|outp)\b")
@@ -48,7 +48,7 @@ def parse_text(data: bytes, name: str = "text", read_block: ReadBlock | None = N
 
 @dataclass(frozen=True)
 class _Ports:
-    """The wires of a block, and their elements by the names in its text."""
+    """The wires of a block, and their elements by the names in the block's text."""
 
     block: Block
     inputs: Mapping[str, int]
@@ -124,7 +124,7 @@ class _Resolution:
         )
 
     def view(self, text: ViewText, *, target: bool = False) -> View:
-        """Resolve ``text``; a name in a block denotes an input if it is a ``target``, else an output."""
+        """Return the view that ``text`` describes; a name in a block is an input if ``target``, else an output."""
         signal, first, count = self.elements(text, target)
         stop = count if text.stop is None else text.stop
         if not text.start <= stop <= count:
@@ -133,7 +133,7 @@ class _Resolution:
         return View(signal, first + text.start, first + stop, index)
 
     def elements(self, text: ViewText, target: bool) -> tuple[str, int, int]:
-        """Return the signal of ``text``, the first of its elements, and their number."""
+        """Return the signal that ``text`` names, the number of its first element there, and the count of elements."""
         if text.port is None:
             if text.name not in self.statements.signals:
                 blocks = f"; {text.name} is a block: write {text.name}.{INPUTS}" if text.name in self.ports else ""

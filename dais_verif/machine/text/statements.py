@@ -41,9 +41,9 @@ _STATEMENTS = ("machine", *_ROLES, "block")
 
 @dataclass(frozen=True)
 class ViewText:
-    """A view of a signal; with ``port``, of a wire of a block (``in``, ``out`` or a name in the block's text).
+    """A view of a signal, or, with ``port``, of a wire of a block: ``in``, ``out`` or a name in the block's text.
 
-    ``stop`` None: all elements.
+    If ``stop`` is None, the view has all elements.
     """
 
     token: Token
@@ -71,7 +71,7 @@ class Declaration:
 
 
 class BlockText(NamedTuple):
-    """A block: the text of its program, whose first line is line ``first`` in errors, or the name of a file."""
+    """A block: the text of its program, whose first line has the number ``first`` in messages, or a file name."""
 
     token: Token
     name: str
@@ -161,7 +161,7 @@ class _Reader:
             )
 
     def new_signal(self, beside: Set[str] = frozenset()) -> tuple[Token, str]:
-        """Return a name that is neither a signal's nor one of ``beside``."""
+        """Read the name of a new signal; refuse a name that is in use or in ``beside``."""
         cursor, token = self.cursor, self.cursor.token
         name = self.name("the name of a signal")
         known = self.found.signals.get(name)

@@ -85,13 +85,13 @@ _WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
 
 
 def type_words(types: Sequence[FixedType]) -> str:
-    """Return types such as ``u4.0, s6.2[16]``; ``u0.0[0]`` for a signal without elements."""
+    """Return the text of types, such as ``u4.0, s6.2[16]``; ``u0.0[0]`` for a signal without elements."""
     runs = [(kind, len(list(run))) for kind, run in groupby(types)]
     return ", ".join(f"{kind}[{count}]" if count > 1 else str(kind) for kind, count in runs) or "u0.0[0]"
 
 
 def initial_words(signal: Signal) -> str:
-    """Return such as ``3`` if all elements have that initial value and one type, else ``[1, 2.5, raw(-3)]``."""
+    """Return text like ``3`` if all elements have one type and that initial value, else ``[1, 2.5, raw(-3)]``."""
     values = _values(signal)
     if len(set(signal.types)) == 1 and len(set(values)) == 1:
         return values[0]
