@@ -70,7 +70,7 @@ def test_the_verbs_of_a_sign_off_have_a_cache_of_their_own(tmp_path: Path, monke
 
 @pytest.mark.slow
 def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hostile object has a valid seal, which an attacker can make as well as we can."""
+    """A hostile object does not run in a sign-off, even with a valid seal, which an attacker can make as we can."""
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     folder = verilator_runtime.ensure()
     source = tmp_path / "main.cpp"

@@ -109,7 +109,7 @@ def _build(sources: list[Path], folder: Path) -> None:
 
 
 def test_no_tool_is_told_where_it_works(tmp_path: Path) -> None:
-    """The path of a folder for temporary files would be part of the command line that Icarus gives to a shell."""
+    """Tools do not get the path of their temporary folder, which Icarus would put on the command line of a shell."""
     folder = tmp_path / "a$(touch PWNED)"
     log = folder / "log"
     Session(log, cwd=folder).check("sh", ["sh", "-c", "echo $TMPDIR $TMP"])

@@ -44,7 +44,7 @@ def test_every_way_to_include_is_seen(text: str) -> None:
 
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None:
-    """They report a file included by a macro, one in another folder, and a module that Verilator finds by itself."""
+    """Builds report a file included by a macro, one in another folder, and a module that Verilator finds by itself."""
     files = {
         "rtl/top.v": '`define F "a b.vh"\n`include `F\n`include "DIR/far.vh"\nmodule top(input a, output b);\n'
         "  `BODY\nendmodule\n",

@@ -89,7 +89,7 @@ def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:
 
 
 def test_a_bug_beyond_the_first_vectors_is_found_with_the_op_named(tmp_path: Path) -> None:
-    """Only the bulk path runs the vector that shows the bug."""
+    """A bug that shows in a vector that only the bulk path runs is found, and its op is named."""
     wrong = mutant(
         EVERY, "op_2 =", "model_inp[18:14]", "(model_inp == 19'h2AAAB ? ~model_inp[18:14] : model_inp[18:14])"
     )

@@ -152,7 +152,7 @@ class TestFolder:
 
 class TestRtl:
     def test_in_several_files_under_another_name(self, odd: Path) -> None:
-        """The design has its adder in a separate file, which includes another."""
+        """A design with another top name, and with its adder in a file that includes another, is simulated."""
         text = emit_verilog(EVERY, "their_top")
         old = "op_4 = op_0 + (op_1 <<< 3);"
         assert old in text

@@ -281,7 +281,7 @@ def over_spi(folder: Path, half: int, bug: tuple[str, str] = ("", "")) -> list[F
 
 @pytest.mark.parametrize("half", [40, 47, 200])
 def test_spi_answers_from_power_on_without_a_bit_unknown(half: int, tmp_path: Path) -> None:
-    """The SPI clock is the fastest allowed one, one that is no multiple of the board's clock, or a slow one."""
+    """Answers are known with the fastest allowed SPI clock, one that is no multiple of the board's, and a slow one."""
     frames = over_spi(tmp_path, half)
     assert [frame.tag for frame in frames] == [1, 2]
     assert frames[1] == reply(2, vectors(2)[1])

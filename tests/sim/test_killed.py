@@ -144,7 +144,7 @@ def has_worked(process: int, seconds: float) -> bool:
 
 @pytest.mark.slow
 def test_a_design_that_never_ends_ends_with_its_run(tmp_path: Path) -> None:
-    """The simulator stays at one point of simulated time, where it cannot notice the death of its parent."""
+    """A simulator that stays at one point of simulated time, where it cannot see its parent die, ends with its run."""
     endless = rtl(0).replace("endmodule", "  reg a = 0;\n  initial forever a = ~a;\nendmodule")
     process = started(tmp_path / "killed", endless, "icarus", 20)
     wait_until(lambda: any(has_worked(number, 3) for number in simulators_in(tmp_path / "killed")), 60)
@@ -154,7 +154,7 @@ def test_a_design_that_never_ends_ends_with_its_run(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
-    """The run is killed while Verilator or the compiler works, or while the linker writes."""
+    """Later runs work after one was killed while Verilator or the compiler worked, or while the linker wrote."""
     met = []
     for number, stage in enumerate(("verilator_bin", "cc1plus", "/ld ")):
         folder, kept = tmp_path / f"killed {number}", len(build_cache.entries())

@@ -151,7 +151,7 @@ def test_a_register_that_is_not_initialised_is_x_in_an_output(tmp_path: Path) ->
 
 
 def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> None:
-    """Row 3 of the weights is wrong, which shows after edge 3 of a frame in element 3."""
+    """The mismatch names its place: a wrong row 3 of the weights shows after edge 3 of a frame in element 3."""
     text = emit_machine(load_machine(FSM / "f05_dense_folded" / "fsm.json.gz"))
     wrong = re.sub(r"wrom\[3\] = 80'h\w+;", "wrom[3] = 80'h0;", text)
     given = FSM / "f05_dense_folded" / "inputs.npz"
@@ -179,7 +179,7 @@ def test_what_nothing_initialises_is_compared_with_nothing() -> None:
 
 
 def test_a_bit_that_is_known_at_times_is_compared_then() -> None:
-    """``q`` takes ``d`` at the first edge at which it is enabled."""
+    """A bit is compared from when it is known: ``q`` takes ``d`` at the first edge at which ``q`` is enabled."""
     q = signal("q", NIBBLE, reg=True)
     enable = signal("en", exposed=True)
     of = tree(
@@ -247,7 +247,10 @@ INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"))
     ],
 )
 def test_an_index_reads_and_writes_where_the_oracle_does(kind: str, simulator: str) -> None:
-    """This holds also beyond the end, where a read is unknown and a write is lost; the whole register is compared."""
+    """RTL reads and writes where the oracle does, also beyond the end, where a read is unknown and a write is lost.
+
+    All elements of the register are compared.
+    """
     types, view, stride, bits = VIEWS[kind]
     i = signal("i", [[False, bits, 0]], exposed=True)
     d, we = signal("d", types[view[0] : view[1]], exposed=True), signal("we", exposed=True)

@@ -76,7 +76,7 @@ def test_sums_of_negated_values_are_right_on_ice40(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sign", ["-", pytest.param("+", marks=pytest.mark.slow)])
 def test_what_alumacc_miscompiles_is_caught(sign: str, tmp_path: Path) -> None:
-    """If this fails since Yosys has been corrected, the page on netlists needs to be changed."""
+    """What alumacc miscompiles is caught; once Yosys is corrected, this fails, and the page on netlists must change."""
     made = synth(NEGATED[sign], tmp_path, "ice40", "--alumacc")
     assert made.facts["alumacc"] is True
     run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder)

@@ -319,7 +319,7 @@ def test_the_corpus_here_and_on_a_cluster_that_loses_a_worker(corpus: Path, tmp_
 
 @pytest.mark.slow
 def test_killed_at_random_moments_with_simulators_at_work(tmp_path: Path) -> None:
-    """The jobs are real: compilers and simulators in sessions of their own."""
+    """Killed runs lose no finished job and leave no process, with compilers and simulators in their own sessions."""
     folder = tmp_path / "programs"
     folder.mkdir()
     for i in range(8):

@@ -115,7 +115,7 @@ def test_modules_and_statements_of_others(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_output_of_a_pipeline(tmp_path: Path) -> None:
-    """The design is clocked: a new top module has only the wrong output, and the other inputs are constant."""
+    """A clocked design is shrunk to a new top module with only the wrong output, and with constant other inputs."""
     text = """\
 module model (input clk, input [11:0] model_inp, output reg [9:0] model_out);
   always @(posedge clk) begin
@@ -158,7 +158,7 @@ def test_five_thousand_ops(tmp_path: Path) -> None:
 
 
 def test_a_command_decides(tmp_path: Path) -> None:
-    """The command is a tool that fails on any multiplication by shift and add."""
+    """RTL is shrunk as far as a command still fails, here a tool that fails on any ``<<<``, a shift and add."""
     tool = tmp_path / "tool.py"
     tool.write_text(
         "import sys\ntext = ''.join(open(name).read() for name in sys.argv[2:])\nsys.exit(3 if '<<<' in text else 0)\n"

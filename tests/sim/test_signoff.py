@@ -183,7 +183,7 @@ def test_what_nobody_can_decide(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_refuted_proof_is_neither_optional_nor_waived(tmp_path: Path) -> None:
-    """The RTL is wrong on one vector of 4096 that is not among the 300 simulated ones."""
+    """A refuted proof always fails: the RTL is wrong on one vector of 4096, not one of the 300 simulated ones."""
     folder = project(tmp_path, "")
     rtl = (folder / "design.v").read_text().replace("module model", "module right", 1)
     width = sum(kind.width for kind in DESIGN.output_types)

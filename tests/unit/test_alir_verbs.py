@@ -82,7 +82,10 @@ def test_check_decides_all_promises_of_real_models(name: str) -> None:
 
 
 def test_a_broken_promise_names_the_op_of_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exact result is 3.5 + 3.5 - 2 / 4 + 2 * 3.5 = 13.5. If the file were read as DAIS, op 1 would be a relu."""
+    """A broken promise names the op of the file, with the exact result 3.5 + 3.5 - 2 / 4 + 2 * 3.5 = 13.5.
+
+    If the file were read as DAIS, op 1 would be a relu.
+    """
     for engine in ("auto", "numpy", "exact"):
         code, _, err = run(capsys, "run", "narrow.json", "--inputs", "x.npy", "--engine", engine)
         assert code == 2, engine

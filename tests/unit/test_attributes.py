@@ -53,7 +53,7 @@ def test_values_that_name_something_are_computed(text: bytes, lines: tuple[int, 
         b"wire \\a(*b = c; wire d; // *)",
         b"(* keep = W",
         b"(*) *)",
-        # what readers understand differently: the attribute may begin or end elsewhere
+        # text that readers interpret differently: to some, the attribute begins or ends elsewhere
         b"(* keep = X /* *) r = a; // */ *) r = ~a;",
         b"(* keep = X // *) r = a;\n *) r = ~a;",
         b"always @(*/**/) r = ~a; /* *) (a) r = a; /* */",

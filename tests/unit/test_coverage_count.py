@@ -63,7 +63,7 @@ def test_inputs_at_the_ends_of_int64_lose_what_is_below_the_grid(value: int, f: 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 1 << 32), rows=st.sampled_from((1, 33, 2047, 2049, 4111)), jobs=st.sampled_from((1, 2)))
 def test_however_many_vectors_and_threads(isa: str, seed: int, rows: int, jobs: int) -> None:
-    """One vector stands at a random row, and all other rows hold another vector."""
+    """Coverage is right for any number of rows and threads; the vector of one random row differs from all others."""
     rng = random.Random(seed)
     program = random_program(rng, rng.choice((3, 8, 15)), widest=rng.choice((4, 16, 64)))
     distinct = Batch.of(random_rows(rng, program, 2), program.n_in)

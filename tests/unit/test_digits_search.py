@@ -29,7 +29,7 @@ def constant(network: Network, name: str, *shape: int) -> np.ndarray:
 
 
 def weights(w: np.ndarray, number: int) -> np.ndarray:
-    """Return the weights under a sampling knob; if the factor is 4/3, on a grid that is 2 bits finer."""
+    """Return the weights under a sampling knob; a factor of 4/3 puts them on a grid that is 2 bits finer."""
     knob = KNOBS[number]
     if knob.axis != "filter":
         return w

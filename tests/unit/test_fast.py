@@ -255,8 +255,8 @@ def test_most_promises_of_real_programs_are_proved(corpus: Path) -> None:
 def test_no_proof_is_off_by_one(chunk: int) -> None:
     """A promise that some input breaks is never called safe, even by one unit.
 
-    To every op of a small program a constant is added that takes its largest or smallest value to the end of a type, or
-    one beyond, and the promise is to stay within that type.
+    To every op of a small program a constant is added that takes the op's largest or smallest value to the end of a
+    type, or one unit beyond the end; the promise is that the sum stays within that type.
     """
     proved = 0
     for seed in range(chunk * 150, chunk * 150 + 150):
@@ -305,9 +305,9 @@ def test_a_result_that_is_cut_proves_nothing() -> None:
 
 
 def test_gates_are_never_cut_and_prove_what_they_hold_unchecked() -> None:
-    """Two unsigned numbers have different widths and fractional bits.
+    """Gates on two unsigned numbers of different formats are proved to fit, except the one whose type lacks a bit.
 
-    All gates are proved to fit, except the one whose type lacks a bit.
+    The numbers have different widths and fractional bits.
     """
     rows: list[Row] = [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 3, 3))]
     rows += [(10, 0, 1, gate << 56, (0, 4, 3)) for gate in (0, 1, 2)] + [(10, 0, 1, 2 << 56, (0, 3, 3))]

@@ -304,7 +304,7 @@ def test_what_is_beyond_the_kernel_is_served_by_another_engine_without_a_word(na
 @with_kernel
 @pytest.mark.filterwarnings("error")
 def test_what_only_checks_need_may_be_beyond_the_kernel_too() -> None:
-    """No op reads the lookup, which is therefore not computed without checks."""
+    """Without checks, the kernel takes a program with an op that it cannot compute, if no other op reads that op."""
     program = one_op((0, 40, 0), (8, 0, -1, 0, (0, 2, 0)))
     x = np.array([[1.0], [2.0]])
     golden = Golden(program)

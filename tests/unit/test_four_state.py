@@ -120,7 +120,7 @@ def test_a_choice_by_x_is_what_both_arms_have(condition: str) -> None:
 
 
 def test_a_result_of_something_undefined_stays_so() -> None:
-    """The sum is undefined if ``c`` is 1, and so are results computed from it.
+    """If ``c`` is 1, the sum is undefined, and so are results computed from the sum.
 
     The other half of a concatenation is not affected.
     """

@@ -88,7 +88,7 @@ def test_all_simulators_are_asked_where_they_are_named() -> None:
 def test_a_bug_of_the_emitter_is_found_among_cases_that_share_a_build(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The faulty emitter writes sums as differences.
+    """A faulty emitter that writes sums as differences is found among cases that share a build.
 
     Cases that share a build are judged as each would be alone: only the few cases without sums agree.
     """

@@ -129,7 +129,7 @@ def test_a_bug_behind_yosys_and_buses_is_found(
 @pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
 @pytest.mark.parametrize("kind", ["axis", "uart", "spi", "fifo"])
 def test_a_bug_of_a_wrapper_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The faulty wrapper inverts the output of the core."""
+    """A faulty wrapper that inverts the output of the core is found."""
     write, emulate = wrappers.wrap, "dais_verif.hil.emulator.wrap"
 
     def wrong(asked: str, *given: object, **options: object) -> object:

@@ -59,7 +59,7 @@ def test_a_bug_of_the_engine_of_members_is_found(tmp_path: Path, monkeypatch: py
 
 
 def test_a_machine_becomes_as_small_as_what_fails() -> None:
-    """The case fails if any connection has an enable."""
+    """A shrunk machine has only what the failure needs; here, a case fails if any connection has an enable."""
     made = (made_machine(1, number)[2] for number in range(20))
     case = next(one for one in made if any(c.enable for c in one.machine.connections))
     small = shrunk_machine(case, lambda one: any(c.enable for c in one.machine.connections), 60)

@@ -28,7 +28,7 @@ def received(data: bytes, *, cuts: int = 1) -> list[Frame]:
     ],
 )
 def test_bytes_on_the_line(frame: Frame, sent: str) -> None:
-    """The bytes are written out, so that a change of the protocol is noticed."""
+    """Frames give exactly the bytes that are written out here, so a change of the protocol is noticed."""
     assert encode(frame) == bytes.fromhex(sent)
 
 

@@ -69,7 +69,7 @@ def test_blocks_without_rows_and_none_at_all() -> None:
 
 
 def test_no_more_is_in_flight_than_the_board_has_room_for() -> None:
-    """This holds for each kind of board, as a board that drops what does not fit would lose a batch for good."""
+    """No more is in flight than a board, of any kind, has room for: dropped vectors would lose a batch for good."""
     identity = Identity(PROTOCOL, "0" * 64, 8 * WIDTH, 8 * WIDTH, 0, 64)
     largest = []
 

@@ -113,7 +113,7 @@ def test_unsigned_data_words_are_read_in_twos_complement() -> None:
 
 
 def test_a_column_of_zeros_has_an_infinite_step() -> None:
-    """da4ml writes a constant 0 for such a column, with an infinite step because 0 lies on any grid."""
+    """For a column of zeros, da4ml writes a constant 0 with an infinite step, because 0 lies on any grid."""
     ops = [[0, -1, -1, 0, [0.0, 9.0, 1.0], 0, 0], [-1, -1, 5, 0, [0.0, 0.0, math.inf], 0, 0]]
     ops += [[0, 1, 0, 0, [-0.0, 9.0, 1.0], 0, 0]]
     program = read([[1, 2], [0], [2, 1], [0, 0], [0, 0], ops, -1, -1])
@@ -252,7 +252,7 @@ def test_damaged_gzip_is_refused(data: bytes, message: str) -> None:
 
 
 def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
-    """A third of a megabyte would become 256 MiB of text and gigabytes of lists."""
+    """A gzip bomb is refused: a third of a megabyte would become 256 MiB of text and gigabytes of lists."""
     packer = zlib.compressobj(1, wbits=31)
     bomb = packer.compress(b"[" + b"[]," * 5) + b"".join(packer.compress(b"[]," * (1 << 20)) for _ in range(85))
     bomb += packer.flush()

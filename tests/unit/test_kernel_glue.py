@@ -66,7 +66,7 @@ class TestUpstream:
         assert not [case["id"] for case in cases if evaluate_glue(case) != as_binary32(case["expect"])]
 
     def test_a_corrected_request_gets_past_the_check(self) -> None:
-        """The caller adopts what was written back and calls again, until nothing is written back any more."""
+        """A caller that adopts what was written back, as long as anything is, gets past the check that refused."""
         mended = 0
         for case in glue_cases():
             request, codes = dict(case["request"]), list[tuple[int, ...]]()

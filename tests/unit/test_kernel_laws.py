@@ -287,7 +287,7 @@ class TestBlocks:
 
 @st.composite
 def written_by_blocks(draw: st.DrawFn) -> Mapping:
-    """Draw outputs with a block that states what it writes: its window or another one, also wider than the tensor."""
+    """Draw a mapping whose block states what it writes: its window or another one, even wider than the tensor."""
     geometry = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
     sizes, dims, slopes, ranges = [], [], [], []
     for d in range(draw(st.integers(1, 2))):
@@ -362,7 +362,7 @@ class TestWhatBlocksWrite:
         assert check_mapping(Mapping((1,), (), (y,)), inside=True).verdict is Verdict.PASS
 
     def test_all_of_a_dimension_is_written_by_each_member(self) -> None:
-        """The elements of the block move down from member to member, and only a part of them lies in the tensor."""
+        """A finding is made if the block's elements move down from member to member and partly leave the tensor."""
         y = MappedTensor("y", (2, 3), access(whole(2), point(0)), Addressing(((-1,), (1,)), ((0, 0), (1, 0))))
         (finding,) = check_mapping(Mapping((3,), (), (y,))).failures
         assert finding.law is Law.WRITTEN and finding.members in (((1,),), ((2,),))

@@ -93,7 +93,7 @@ def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int
 
 @pytest.mark.parametrize("parallel", [1, 2, 3])
 def test_members_that_are_not_asked_for_are_not_written(parallel: int) -> None:
-    """Two of six members are requested, which may share a group of neighbours with members that are not."""
+    """Only the two requested members of six are written, even if they share a group with others."""
     one = INSTANCES["mul"]
     xs = [np.full((1, 3, 2), 4), np.full((1, 3, 2), 4)]
     (got,) = results(one, memory_form(one, parallel), xs, [((0, 1), (2, 2))])

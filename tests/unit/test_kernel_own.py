@@ -125,7 +125,10 @@ class TestBatches:
 
     @pytest.mark.parametrize("name", [pytest.param("shifted_inputs", marks=pytest.mark.slow), "alir_tables"])
     def test_a_machine_is_its_unfolded_program(self, name: str, tmp_path: Path) -> None:
-        """This also holds if a tensor's type has fewer bits than the program reads: both read the same bits."""
+        """A machine equals its unfolded program, also if a tensor's type has fewer bits than the program reads.
+
+        Both read the same bits.
+        """
         text = batch(name, 2).replace('name = "in"', 'name = "in"\ntype = "s5.2"')
         instance = read(tmp_path, text)
         form = memory_form(instance)

@@ -79,7 +79,7 @@ class TestGrids:
                 assert (shown.elements, shown.outside) == (len(elements), inside.count(False))
 
     def test_planes_that_differ_stand_beside_each_other(self) -> None:
-        """A tensor of three dimensions is read over the edge of its slowest one, so that planes differ."""
+        """Planes of a tensor that differ, as it is read over the edge of its slowest dimension, are drawn in a row."""
         pattern = AccessPattern(tuple(DimPattern.affine(0, 1, *span) for span in ((0, 0), (0, 0), (-1, 1))))
         picture = picture_of(drawn_only(pattern, (2, 2, 2), (2,)), [0], forms=[])
         assert [(grid.title, grid.rows) for grid in picture.tensors[0].grids] == [

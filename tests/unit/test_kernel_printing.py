@@ -101,7 +101,7 @@ class TestPrintout:
 
     @pytest.mark.slow
     def test_a_fault_is_told(self, tmp_path: Path) -> None:
-        """The RTL is that of a block that adds instead of multiplying."""
+        """RTL that prints other values is reported: it is that of a block that adds instead of multiplying."""
         one = INSTANCES["mul"]
         wrong = replace(instance("add", [Tensor.of(S5, 2, 3)] * 2, (2, 3)), taps=TAPS)
         rtl = tmp_path / "wrong.v"

@@ -91,7 +91,10 @@ def by_stages(chain: Chain, configuration: int, samples: int) -> tuple[np.ndarra
 @pytest.mark.parametrize("knob", [11, *SHOWN])
 @pytest.mark.parametrize("size", [4, 5])
 def test_stages_compute_the_network(knob: int, size: int) -> None:
-    """Perforated layers have members for groups of positions, with only one neighbour at the edges."""
+    """The stages compute the network; perforated layers have members for groups of positions, also at the edges.
+
+    At the edges, a position that is left out has only one neighbour.
+    """
     one = network(knob, size)
     chain = chain_of([one])
     found, x = by_stages(chain, 0, 20)
@@ -154,7 +157,7 @@ def test_a_wrong_machine_is_found(chosen: tuple[Chain, MemoryNetwork], name: str
 
 
 def test_all_members_together_are_proved_to_be_the_network() -> None:
-    """The proof covers stages of different widths and padded windows."""
+    """All members together are proved equal to the network, with stages of different widths and padded windows."""
     one = network()
     assert diff(DiffRequest(a=unfold_chain(chain_of([one])), b=one.program(), prove=True)).verdict is Verdict.PASS
 

@@ -275,7 +275,7 @@ def test_a_promise_that_chance_does_not_break() -> None:
 
 
 def test_promises_of_all_ops_before() -> None:
-    """Between the op with the promise and the last one are more copies than any level includes."""
+    """The promises of all ops before count, even if more copies than any level includes follow the promise."""
     copied = [(QUANT, n, -1, 0, 4) for n in range(1, 7)]
     program = program_of(read(4), plus(0, 3, 4), *copied, (ADD, 0, 7, 0, 8))
     rtl: dict[int, Made] = {0: from_input, 1: raised("op_0", 3, 4)}
@@ -392,7 +392,10 @@ def test_a_vector_that_chance_does_not_find() -> None:
 
 
 def test_other_inputs_than_those_of_the_cone_are_tried() -> None:
-    """Op 2 is wrong for one value of the low bits, and the output shows it only if some high bit is 1."""
+    """Inputs outside the op's cone are varied, too: op 2 is wrong for one value of the low bits of the input.
+
+    The output shows this fault only if some high bit is 1.
+    """
     rows = [(INPUT, 0, -1, 0, 28), (QUANT, 0, -1, 0, 24), (QUANT, 1, -1, 0, 24)]
     rtl: dict[int, Made] = {1: lambda s: extract(s("IN"), 0, 24), 2: rarely("op_1", lambda s: s("op_1"))}
     hidden: Made = lambda s: ite(eq(s("IN", 24, 4), const(4, 0)), s("op_1"), s("op_2"))  # noqa: E731

@@ -34,7 +34,7 @@ def test_programs_alone_are_all_tests(project: Path) -> None:
 
 
 def test_a_folder_is_searched_as_regress_does(project: Path) -> None:
-    """JSON that is a list may be da4ml's; other JSON, and files that a run has left, are not programs."""
+    """A JSON list is collected, as it may be da4ml's; other JSON, and files that a run has left, are not."""
     folder = project / "programs"
     (folder / "c.json").write_text("[[1, 1]]")
     (folder / "settings.json").write_text("{}")

@@ -344,7 +344,7 @@ class TestChunk:
         assert time.monotonic() - begin < 5
 
     def test_is_not_waited_for_when_nobody_has_collected_its_maker(self, tmp_path: Path) -> None:
-        """The maker may be a zombie, as in a container whose first process does not reap."""
+        """A dead maker is not waited for, even as a zombie in a container whose first process does not reap."""
         gone = subprocess.Popen(["true"])
         os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
         threading.Timer(2, self.write, (tmp_path, CHUNKS[1])).start()  # so that this test ends

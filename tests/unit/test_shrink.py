@@ -16,7 +16,7 @@ numbers = st.builds(Fraction, st.integers(-(1 << 80), 1 << 80), st.integers(0, 7
 @given(st.lists(numbers, max_size=9).map(tuple), st.integers(-9, 9))
 @settings(max_examples=200, deadline=None)
 def test_what_holds_still_holds_and_zeros_stay(vector: Vector, bound: int) -> None:
-    """The property is that the sum is on the same side of ``bound``."""
+    """A shrunk vector keeps its property, here that the sum is on the same side of ``bound``, and its zeros."""
     above = sum(vector) > bound
     found = shrunk(vector, lambda some: (sum(some) > bound) == above)
     assert (sum(found) > bound) == above

@@ -218,7 +218,7 @@ class TestModels:
         assert text == ""
 
     def test_one_that_only_declares_is_refused(self, share: Path) -> None:
-        """A model with declarations only would leave its outputs undriven, and the netlist would look wrong."""
+        """A model with declarations only is refused, as its undriven outputs would make the netlist look wrong."""
         with (share / "ice40" / "cells_sim.v").open("a") as file:
             file.write(
                 "module HOLLOW (\n  (* port *) input A,\n  output reg O\n);\n"

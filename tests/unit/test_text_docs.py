@@ -204,7 +204,10 @@ def test_3_000_sentences_of_the_grammar_assemble() -> None:
 
 
 def test_whatever_assembles_is_a_sentence_of_the_grammar() -> None:
-    """The texts are sentences with a token dropped, doubled or replaced by one of another sentence."""
+    """A text that assembles is a sentence of the grammar.
+
+    The texts are sentences with a token dropped, doubled or replaced by one of another sentence.
+    """
     rng, accepted, refused = random.Random(2), 0, 0
     whole = re.compile(pattern("statement"))
     for _ in range(6_000):

@@ -137,7 +137,7 @@ def test_slots_are_freed_at_the_last_use_and_taken_last_in_first_out() -> None:
 
 
 def test_locality_saves_slots() -> None:
-    """Without locality, all 16 inputs are read before the first of 15 sums of two neighbours uses them."""
+    """Locality saves slots; without it, all 16 inputs are read before the first of 15 sums of two neighbours."""
     ops: list[Any] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(16)]
     ops += [(0, j, j + 1, 0, (1, 5, 0)) for j in range(15)]
     program = Program.build(ops, [(16 + j, 0, 0) for j in range(15)], inp_shift=[0] * 16)

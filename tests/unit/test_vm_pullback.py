@@ -321,7 +321,7 @@ def test_a_sum_shares_the_gradient_of_what_it_only_adds_to() -> None:
 
 
 def test_shifts_and_signs_of_inputs_and_outputs() -> None:
-    """Two ops read input 0; output 0 is op 0 times 4, output 1 is minus half of op 1, output 2 is the constant 0."""
+    """Gradients are right if two ops read input 0, and outputs are 4 times op 0, minus half of op 1, and constant 0."""
     program = Program.build([X, X, Y], [(0, 2, 0), (1, -1, 1), (-1, 0, 0)], inp_shift=[3, 0, 5])
     assert gradient(program, [[1, 1, 1]]).tolist() == [[8 * (4 - 0.5), 0, 0]]
     assert gradient(program, [[1, 1, 1]] * 2, [[1, 0, 9], [0, 1, 9]]).tolist() == [[32, 0, 0], [-4, 0, 0]]

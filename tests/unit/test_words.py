@@ -158,7 +158,7 @@ def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
 
 
 def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
-    """The text does not claim that nothing is known of such outputs, which may be known to be wrong."""
+    """Outputs that no stage covers are counted, but not called unknown, as they may be known to be wrong."""
     record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
     text = printed(lambda out: print_sign_off(record, Path(), out))
     assert "1 not covered by any stage that passed, or without bits" in text
