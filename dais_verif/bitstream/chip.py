@@ -18,7 +18,7 @@ from dais_verif.errors import InputError, ToolError
 __all__ = ["Chip", "Pad", "Switch", "read_chip"]
 
 _BIT = re.compile(r"B(\d+)\[(\d+)\]$")
-#: Names of pins that connect logic to nets; all other names are wire segments.
+#: Names of pins that connect logic to nets; all other names in the database are wire segments.
 _PINS = re.compile(
     r"^\.net (\d+)$|^(\d+) (\d+) ((?:lutff_|io_|ram/|mult/)\S+|carry_in|carry_in_mux|fabout|glb_netwk_\d|padin_\d)$",
     re.MULTILINE,
@@ -34,12 +34,12 @@ class Pad(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The tile."""
+        """The tile of the pad."""
         return self.x, self.y
 
 
 class Switch(NamedTuple):
-    """A switch that drives ``net``. ``bits``: of its tile; ``sources``: the driving net for each pattern of bits."""
+    """A switch that drives ``net``. ``bits``: its bits in the tile; ``sources``: the driving net, by value of these."""
 
     place: Place
     net: int
@@ -122,12 +122,12 @@ class Chip:
 
     @cached_property
     def fabric_globals(self) -> dict[int, Place]:
-        """The tiles whose ``fabout`` may drive a global network, by its number."""
+        """The tiles whose ``fabout`` may drive a global network, by number of the network."""
         return {int(number): (int(x), int(y)) for x, y, number in self._rows(".gbufin")}
 
     @cached_property
     def pad_globals(self) -> dict[int, Pad]:
-        """The pads that may drive a global network, by its number."""
+        """The pads that may drive a global network, by number of the network."""
         return {int(number): Pad(int(x), int(y), int(z)) for x, y, z, number in self._rows(".gbufpin")}
 
     @cached_property
@@ -142,7 +142,7 @@ class Chip:
 
     @cached_property
     def input_enables(self) -> dict[Pad, Pad]:
-        """For each pad, the tile, and the number in it, of the bits that enable its input."""
+        """For each pad, the tile with the bits that enable its input, and their number in that tile, as a ``Pad``."""
         return {Pad(*map(int, row[:3])): Pad(*map(int, row[3:])) for row in self._rows(".ieren")}
 
     @cached_property

@@ -1,6 +1,6 @@
 """Read the configuration in a bitstream: the bits of every tile with their positions, as written by ``iceunpack``.
 
-This module only reads the text of the tool. It refuses unknown statements, so that none is ignored.
+This module only reads the text that the tool wrote. It refuses unknown statements, so that none is ignored.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LINES_OF_TILE = 16
 class Configuration:
     """The bits of a bitstream that are 1.
 
-    ``kinds``: the kind of every tile, such as ``logic`` or ``io``. ``bits``: of tiles with set bits. ``rams``: initial
-    contents of block RAMs, 256 words of 16 bits as one integer, word 0 lowest. ``extra``: bits outside of tiles, as
-    (bank, x, y).
+    ``kinds``: the kind of every tile, such as ``logic`` or ``io``. ``bits``: the set bits of each tile that has any.
+    ``rams``: initial contents of block RAMs, 256 words of 16 bits as one integer, word 0 lowest. ``extra``: bits
+    outside of tiles, as (bank, x, y).
     """
 
     device: str
@@ -62,7 +62,7 @@ def parse_configuration(text: str) -> Configuration:
             extra.add((int(found[1]), int(found[2]), int(found[3])))
         elif line.startswith(".device "):
             device = line.split()[1]
-        elif line.strip() not in ("", ".comment"):  # unpack has removed comments
+        elif line.strip() not in ("", ".comment"):  # ``unpack`` has already removed comments
             raise InputError(f"the bitstream has a line {line.strip()[:60]!r}, which read-back does not support")
     if not device:
         raise InputError("the bitstream names no device")

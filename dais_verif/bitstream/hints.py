@@ -1,4 +1,4 @@
-"""Read nextpnr's report of the position of each register, to name the registers of a bitstream, which has no names.
+"""Read nextpnr's report of the position of each register, to name the registers of a bitstream, which holds no names.
 
 A hint only names a register, and says nothing about its function. Names suggest which registers correspond; a proof
 decides whether they do.
@@ -23,14 +23,14 @@ _MOST = 1 << 28
 _PLACE = re.compile(r"X(\d{1,4})/Y(\d{1,4})/lc([0-7])", re.ASCII)
 #: Names of a bit of a register: ``total[3]``, ``core.stage2_x[0]``. Other names, such as those of tools, are ignored.
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,250}(\[\d{1,6}\]){0,2}", re.ASCII)
-#: Nextpnr's suffix for the name of a net that drives a pad.
+#: The suffix that nextpnr adds to the name of a net that drives a pad.
 _PAD = "$SB_IO_OUT"
 
 
 def read_hints(path: Path) -> dict[Cell, str]:
     """Return names of nets by the logic cell that drives each, from the JSON of ``nextpnr-ice40 --write``.
 
-    Raises ``InputError`` if it is not such a report.
+    Raises ``InputError`` if the file ``path`` is not such a report.
     """
     try:
         tree = json.loads(read_plain(path, _MOST, "hints"))

@@ -28,7 +28,7 @@ Signal = str
 
 
 class Lut(NamedTuple):
-    """A LUT with four inputs: its output is bit ``i`` of ``table`` if ``inputs``, the first lowest, are ``i``."""
+    """A LUT with four inputs: its output is bit ``i`` of ``table`` if ``inputs``, lowest bit first, are ``i``."""
 
     cell: Cell
     name: Signal
@@ -59,7 +59,7 @@ class Register(NamedTuple):
 
 
 class Ram(NamedTuple):
-    """A block RAM: 256 words of 16 bits. ``contents``: with word 0 lowest; ``pins``: the bits of each pin."""
+    """A block RAM: 256 words of 16 bits. ``contents``: word 0 is lowest; ``pins``: the signals at each pin."""
 
     place: Place
     name: Signal
@@ -72,7 +72,7 @@ class Ram(NamedTuple):
 
 
 class Multiplier(NamedTuple):
-    """A multiplier of 16 by 16 bits, lowest bits first. ``signed``, ``registers``: of inputs a and b.
+    """A multiplier of 16 by 16 bits, lowest bits first. ``signed``, ``registers``: flags of inputs a and b.
 
     ``stages``: the number of output registers. All registers load at rising edges of ``clock`` if ``enable`` is 1.
     """
@@ -90,11 +90,11 @@ class Multiplier(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The fan-in cone of the pads that are driven; all other logic is left out.
+    """The logic in the fan-in cone of the pads that are driven; all other logic is left out.
 
     ``inputs``, ``outputs``: the bits of ports, each with its pad as (column, row, number); ``driven``: the driver of
-    each output bit. ``used``: tiles that signals pass through, with or without logic. ``size``: columns and rows of the
-    device; ``kinds``: of its tiles.
+    each output bit. ``used``: tiles that signals pass through, with or without logic. ``size``: the numbers of columns
+    and rows of the device; ``kinds``: the kinds of its tiles.
     """
 
     device: str

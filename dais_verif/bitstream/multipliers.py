@@ -18,7 +18,8 @@ __all__ = ["Site", "read_multiplier", "sites"]
 
 _LOW, _HIGH = "1'b0", "1'b1"
 _WIDTH = 16
-#: An output leaves its tile through a LUT that passes on its input 2, to which this bit connects it.
+#: An output leaves its tile through a LUT with this table, which passes on input 2, and this bit connects it to that
+#: input.
 _THROUGH = tuple(entry % 8 >= 4 for entry in range(16))
 _LEADS = "Cascade.MULT{}_LC0{}_inmux02_5"
 #: Bits that select the product for both halves of the output.
@@ -26,7 +27,7 @@ _PRODUCT = ("TOPOUTPUT_SELECT_0", "TOPOUTPUT_SELECT_1", "BOTOUTPUT_SELECT_0", "B
 #: Registers of the four partial products, and of their sum.
 _PARTS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1")
 _SUM = "PIPELINE_16x16_MULT_REG2"
-#: Options that do not affect the product: of the adders after it, and of input registers that only these adders use.
+#: Options that do not affect the product: those of the adders after it, and of input registers that only they use.
 _NO_MATTER = ("TOPADDSUB_", "BOTADDSUB_", "C_REG", "D_REG")
 #: Pins that hold registers, or reset them asynchronously.
 _STILL = ("AHOLD", "BHOLD", "IRSTTOP", "IRSTBOT")

@@ -32,7 +32,7 @@ def read_pins(path: Path) -> dict[PortBit, str]:
     found: dict[PortBit, str] = {}
     for number, line in enumerate(read_plain(path, _MOST).decode("utf-8", "replace").splitlines(), 1):
         words = line.partition("#")[0].split()
-        if not words or words[0] == "set_frequency":  # only for place and route
+        if not words or words[0] == "set_frequency":  # a statement for place and route only
             continue
         where = f"{path.name}:{number}"
         bit, pin = _set_io(words, where)

@@ -22,11 +22,11 @@ DEVICES = {"1k": False, "8k": True, "5k": True}
 
 _LOW, _HIGH = "1'b0", "1'b1"
 
-#: The positions of the LUT's bits among the 20 bits of a cell, and of other bits, in IceStorm's numbering.
+#: The positions, among the 20 bits of a cell, of the bits of its LUT, and of other bits, in IceStorm's numbering.
 TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 _CARRY_ENABLE, _DFF_ENABLE, _SET_NO_RESET, _ASYNC_SET_RESET = 8, 9, 18, 19
 
-#: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2`` for outputs, and the last two bits for inputs.
+#: Types of pads: bits ``PINTYPE_5`` to ``PINTYPE_2`` for outputs, and the last two bits for inputs.
 _NO_OUTPUT, _PLAIN_OUTPUT, _PLAIN_INPUT = "0000", "0110", "01"
 
 #: Bits that may be set without changing the function of the logic, with the reason.
@@ -37,7 +37,7 @@ _NEUTRAL = {
     "Cascade.IPCON_": "an input of a hard block is taken from the fabric",
     "Cascade.MULT": "an input of a multiplier is taken from the fabric",
 }
-#: Bits that are read when the trace reaches them.
+#: Bits that are read when the trace reaches the logic that they configure.
 _READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_", "IpConfig.")
 
 _RAM_PINS = {"RDATA": 16, "RADDR": 11, "WADDR": 11, "MASK": 16, "WDATA": 16}
@@ -144,7 +144,7 @@ class _Trace:
         return driving == _PLAIN_OUTPUT
 
     def _require_quiet(self, outputs: set[Pad]) -> None:
-        """Refuse pads that drive a pin that is not in the pins file."""
+        """Refuse pads that drive a pin of the package that is not in the pins file."""
         for place, kind in self._wiring.configuration.kinds.items():
             for number in (0, 1) if kind == "io" and place in self._wiring.set else ():
                 pad = Pad(*place, number)

@@ -1,7 +1,7 @@
 """Unpack a bitstream to its configuration with ``iceunpack``, and pack it again to check that nothing is lost.
 
-Bits that ``iceunpack`` skips would never be checked. Therefore ``icepack`` must produce exactly the given bytes from
-the text, apart from comments, so that a bit missing in the text is detected.
+Bits that ``iceunpack`` skips would never be checked. Therefore ``icepack`` must produce exactly the given bytes, apart
+from comments, from the text that ``iceunpack`` wrote, so that a bit missing in the text is detected.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def is_bitstream(path: Path) -> bool:
 def unpack(path: Path, folder: Path) -> Configuration:
     """Return the configuration in the bitstream ``path``. ``folder``: the working folder of the tools.
 
-    Raises ``InputError`` if it is not a bitstream of an iCE40, or its contents are not understood, ``ToolError`` if the
-    tools are missing.
+    Raises ``InputError`` if it is not a bitstream of an iCE40, or its contents are not understood, and ``ToolError`` if
+    the tools are missing.
     """
     data = read_plain(path, MOST_BYTES)
     start = data.find(_PREAMBLE)

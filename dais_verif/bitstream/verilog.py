@@ -116,7 +116,7 @@ def _register(register: Register) -> str:
 
 
 def _ram(ram: Ram) -> Iterator[str]:
-    """Yield a block RAM: an array of words, with a write port and a read port, each with its own clock."""
+    """Yield the text of a block RAM: an array of words, with a write port and a read port, each with its own clock."""
     name = f"{ram.name}_words"
     yield f"  reg [15:0] {name} [0:255];"
     yield "  initial begin"
@@ -173,7 +173,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
 
 
 def _multiplier(one: Multiplier) -> Iterator[str]:
-    """Yield a product, with input and output registers whose values at power-up are unknown."""
+    """Yield the text of a multiplier, with input and output registers whose values at power-up are unknown."""
     if (any(one.registers) or one.stages) and one.clock in (_ZERO, _ONE):
         raise InputError(f"the clock of multiplier {one.name} is constant")
     load = f"  always @(posedge {one.clock}) if ({one.enable})"

@@ -17,9 +17,9 @@ __all__ = ["Wiring", "read_wiring"]
 
 @dataclass(frozen=True)
 class Wiring:
-    """The wiring of a configuration. ``closed``: the closed switches of each net: their tiles and driving nets.
+    """The wiring of a configuration. ``closed``: for each net, the tiles and the driving nets of its closed switches.
 
-    ``set``: the functions that are configured in each tile, by name, with single bits for cells.
+    ``set``: the functions that are configured in each tile, by name; those of cells are single bits.
     """
 
     chip: Chip
@@ -32,9 +32,9 @@ class Wiring:
         return name in self.set.get(place, ())
 
     def source(self, net: int) -> tuple[Place, int] | None:
-        """Return the tile of the switch that drives ``net``, and the net at its other end; None if there is none.
+        """Return the tile of the switch that drives ``net``, and the net at its other end; None if no switch drives it.
 
-        Raises ``InputError`` if several switches drive it, and if a global network does not reach the tile.
+        Raises ``InputError`` if several switches drive ``net``, and if a global network does not reach the tile.
         """
         drivers = self.closed.get(net, ())
         if len(drivers) > 1:

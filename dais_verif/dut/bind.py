@@ -22,10 +22,10 @@ _XLS_OUT = "out"
 
 
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
-    """Return the interface of a module for ``program``.
+    """Return the interface of a module that implements ``program``.
 
-    ``said``: the ports as the user describes them. ``found``: the ports of the module; None: unknown, and assumed to be
-    as ``said``. ``open_inputs``: allow inputs that ``said`` does not mention.
+    ``said``: the ports as the user describes them. ``found``: the ports of the module; None: they are unknown, and
+    assumed to be as ``said`` describes them. ``open_inputs``: allow inputs that ``said`` does not mention.
 
     Raises ``InputError`` with the expected and the actual ports if the module does not match.
     """
@@ -50,7 +50,7 @@ def _is_of_xls(said: PortsFile, found: Sequence[Port]) -> bool:
 
 
 def _as_xls_names(said: PortsFile, found: Sequence[Port]) -> PortsFile:
-    """Return ``said`` with the names of XLS: the input is named as the function's only parameter."""
+    """Return ``said`` with the names that XLS gives: the input is named like the function's only parameter."""
     pins = {*(said.clocking.driven if said.clocking else []), *(name for name, _ in said.ties)}
     data = [port.name for port in found if port.direction == "in" and port.name not in pins]
     inputs = Side(data[0]) if len(data) == 1 else said.inputs
@@ -150,7 +150,7 @@ def _apart(
 
 
 def _types_hint(sizing: Sizing, widths: Sequence[int], what: str) -> str | InputError:
-    """Return a hint how to state types for ports of these ``widths``; empty if no port is wider than its element."""
+    """Return a hint on how to state types for ports of these ``widths``; empty if no port is wider than its element."""
     own = list(map(str, sizing.types))
     wide = [
         str(FixedType(kind.k, kind.i + max(width - kind.width, 0), kind.f))

@@ -1,7 +1,7 @@
-"""Find directives that make RTL differ between synthesis and simulation: macros of tools, and hidden text.
+"""Find directives that make RTL differ between synthesis and simulation: macros of tools, and text hidden from some.
 
-A lexer splits the text, so that comments in strings, and strings in comments, are not mistaken. Text that the design's
-own macros hide is read as well, so that no tool reads more than this module.
+A lexer splits the text, so that neither a string that looks like a comment nor the reverse is mistaken. Text that the
+design's own macros hide is read as well, so that no tool reads more than this module.
 """
 
 from __future__ import annotations
@@ -74,11 +74,12 @@ _DOUBTFUL = re.compile(rb"(?:translate|synthesis)[\s_]*off(?![a-z])", re.I)
 _MARK = re.compile(rb"(?:translate|synthesis)[\s_]*o(?:n|ff)(?![a-z])", re.I)
 #: Yosys recognizes this text anywhere in a comment.
 _CASES = re.compile(rb"(full_case)")
-#: Words with an effect that cannot be followed. With ``parallel_case``, the tool chooses one of two matching items.
+#: Words whose effect cannot be followed. With ``parallel_case``, for instance, the tool chooses one of two matching
+#: items.
 _OTHERS = re.compile(rb"(parallel_case|read_comments_as_hdl|\b(?:%s)\b)" % _WORDS, re.I)
 
 
-#: Most texts do not match this, and need not be split by the lexer.
+#: A text that does not match this, as most do not, need not be split by the lexer.
 _HINTS = re.compile(
     rb"`(?:ifdef|ifndef|elsif|`)|translate|synthesis|_case|box|read_comments|ram_init|unique|priority|\(\*(?!\s*\))",
     re.I,
@@ -89,9 +90,9 @@ _HINTS = re.compile(
 class Directives:
     """The tool-specific parts of a text.
 
-    ``macros``: those of tools that it tests. ``hidden``: the ranges of bytes that synthesis skips. ``cases``: the
-    ranges, and texts, of marks that change a ``case`` for synthesis. ``others``: words whose effect cannot be followed.
-    ``marks``: the spellings of the comments that hide text; a tool may obey only some of them.
+    ``macros``: the macros of tools that the text tests. ``hidden``: the ranges of bytes that synthesis skips.
+    ``cases``: the ranges, and texts, of marks that change a ``case`` for synthesis. ``others``: words whose effect
+    cannot be followed. ``marks``: the spellings of the comments that hide text; a tool may obey only some of them.
     """
 
     macros: frozenset[str] = frozenset()
@@ -111,7 +112,7 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
     macros, others, marks = set[str](), set[str](), set[bytes]()
     hidden, cases, begin = list[tuple[int, int]](), list[tuple[int, int, bytes]](), None
     count, attribute, macro_end = 0, False, 0
-    branches, branch = list[int](), list[int]()  # starts of the open conditional branches; that with translate_off
+    branches, branch = list[int](), list[int]()  # starts of open conditional branches; of the one with translate_off
     for found in (_VHDL if vhdl else _VERILOG).finditer(text):
         groups = found.groupdict()
         _follow(branches, found)
@@ -165,7 +166,7 @@ _SAYING = ("comment", "pragma", "attribute", "escaped")
 
 
 def _follow(branches: list[int], found: re.Match[bytes]) -> None:
-    """Update ``branches``, the starts of the conditional branches around the text after ``found``."""
+    """Update ``branches``, the starts of the conditional branches that contain the text after ``found``."""
     if not found[0].startswith((b"`if", b"`els", b"`endif")):
         return
     if branches and not found[0].startswith(b"`if"):
@@ -190,14 +191,14 @@ def readings(found: Iterable[Directives]) -> list[tuple[str, ...]]:
     asked = frozenset().union(*(one.macros for one in found))
     sets = {tuple(sorted(macros & asked)) for macros in READINGS.values()} if any(found) else set()
     if not any(one.hidden or one.cases or one.others or one.macros & _OF_SIMULATORS for one in found):
-        sets.discard(())  # simulators read it in the same way
+        sets.discard(())  # without these macros, simulators read the texts in the same way
     return sorted(sets)
 
 
 def as_synthesized(text: bytes, macros: Iterable[str], vhdl: bool = False) -> bytes:
     """Return ``text`` as a synthesis tool that defines ``macros`` reads it; lines are kept, and hidden text is blank.
 
-    Comments with ``full_case`` get the form that Yosys supports.
+    Comments with ``full_case`` are rewritten in the form that Yosys supports.
     """
     found = directives_of(text, vhdl)
     changes = [(low, high, re.sub(rb"[^\n]", b" ", text[low:high])) for low, high in found.hidden]

@@ -48,7 +48,7 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None:
-            return None  # the simulators report the error
+            return None  # the simulators will report the error
         instances = [instance for instance in compilation.getRoot().topInstances if instance.name == top]
     except (RuntimeError, ValueError):
         return None
@@ -67,7 +67,7 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def errors_in(sources: Sequence[Path], top: str) -> bool:
-    """Return True if the elaborator finds an error in the Verilog ``sources``, or does not find module ``top``."""
+    """Return True if the elaborator finds an error in the Verilog ``sources``, or cannot find module ``top``."""
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None or not any(each.name == top for each in compilation.getRoot().topInstances):
@@ -87,8 +87,8 @@ def ast_bag(options: Any) -> Any:
 class Interface(NamedTuple):
     """The interface of a module instance. ``ports``: by name; None for a port that does not consist of bits.
 
-    ``parameters``: those that can be set, with their values: the number of an integer, True for any other valid value,
-    False for an invalid one.
+    ``parameters``: the parameters that can be set, with their values: a number for an integer, True for any other valid
+    value, False for an invalid one.
     """
 
     ports: dict[str, Port | None]
@@ -131,7 +131,7 @@ def _value(symbol: Any) -> int | bool:
         return False
     try:
         return int(held.value) if symbol.type.isIntegral else True
-    except (TypeError, ValueError, OverflowError):  # X and Z
+    except (TypeError, ValueError, OverflowError):  # a value with X or Z
         return True
 
 

@@ -1,8 +1,8 @@
 """The possible positions and widths of a program's elements in the ports of a design.
 
 Our own modules use the program's types (``program.ports``). da4ml sizes its ports differently: an input has the type of
-the last op that reads it, and an output has the interval of its op, negated and shifted; an out_idx of -1 means the
-last op. A ports file may state any types, as long as no bit with a meaning is lost.
+the last op that reads it, and an output has the interval of its op, negated and shifted as the output requires; an
+out_idx of -1 means the last op. A ports file may state any types, as long as no bit with a meaning is lost.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_LISTED = 12
 class Sizing(NamedTuple):
     """The elements of one direction, from bit 0 on without gaps. ``how``: the source of their widths, as text.
 
-    ``types``: the type of every element in its port. For inputs, only the weights of the bits matter.
+    ``types``: the type of every element in its port. The type of an input matters only for the weights of its bits.
     """
 
     elements: tuple[Element, ...]

@@ -15,7 +15,7 @@ __all__ = ["NeededFiles", "declares_clock", "needed_files"]
 
 _WORD = re.compile(r"\w+")
 _UNITS = r"(?:module|macromodule|package|primitive|interface|program)"
-#: A declaration anywhere on a line, also after an attribute or another module, with a plain or an escaped name.
+#: A declaration anywhere on a line, even after an attribute or another module, with a plain or an escaped name.
 _MODULE = re.compile(rf"\b{_UNITS}(?:\s+(?:automatic\s+|static\s+)?|(?=\\))\\?(\w+)")
 _ENTITY = re.compile(r"\b(?:entity|package)\s+\\?(\w+)\\?\s+is\b", re.IGNORECASE)
 _ARCHITECTURE = re.compile(r"\barchitecture\s+\S+\s+of\s+\\?(\w+)", re.IGNORECASE)
@@ -54,8 +54,9 @@ _NAMED_BY_MACRO = re.compile(rf"\b{_UNITS}\s*`", re.ASCII)
 class NeededFiles(NamedTuple):
     """The files that a top needs.
 
-    ``files``: that of the top is the first. ``units``: for each needed unit, the files that declare it. ``unclear``: a
-    file that may also declare one of these units, and that unit; its words do not allow a decision.
+    ``files``: all needed files; that of the top is the first. ``units``: for each needed unit, the files that declare
+    it. ``unclear``: a file that may also declare one of these units, and that unit; the words of the file do not decide
+    it.
     """
 
     files: tuple[Path, ...]
@@ -74,7 +75,7 @@ class _Text(NamedTuple):
 
 
 def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFiles:
-    """Return the files of ``texts`` that the unit ``top`` needs: those that declare the units it names, recursively.
+    """Return the files of ``texts`` that the unit ``top`` needs: those that declare units that it names, recursively.
 
     There are no files if no text declares ``top``. A word in a comment may add an unnecessary file, but no necessary
     file is missing.
@@ -84,7 +85,7 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
     for path, (text, _) in plain.items():
         for name in dict.fromkeys(_declared(text, vhdl)):
             declared.setdefault(name, []).append(path)
-    if vhdl:  # an architecture counts as a second declaration of its entity, unless it is the only one in the same file
+    if vhdl:  # an architecture is a second declaration of its entity, unless it is its only one and in the same file
         for path, (text, _) in plain.items():
             bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(text))
             for name, count in bodies.items():
@@ -128,7 +129,7 @@ def _without_comments(text: str, vhdl: bool) -> _Text:
 
 
 def _declares_by_macro(text: str) -> bool:
-    """Return True if a macro supplies the name of a unit, or a whole unit."""
+    """Return True if the name of a unit, or a whole unit, comes from a macro."""
     if _NAMED_BY_MACRO.search(text) is not None:
         return True
     return any(_UNIT.search(found[0]) is not None for found in _DEFINITION.finditer(text))

@@ -22,7 +22,7 @@ _ELEMENT = re.compile(r"\[\d+\]$")
 
 
 class Wire(NamedTuple):
-    """A port, or an element of one, such as ``name[3]``, with bits ``offset`` to ``offset + width - 1`` of a row.
+    """A port, or an element of an array such as ``name[3]``, with bits ``offset`` to ``offset + width - 1`` of a row.
 
     Width 0 denotes a port without data: it is one bit wide, and it is ignored or tied to 0.
     """
@@ -87,7 +87,7 @@ class DesignInterface:
         return tuple(dict.fromkeys([*wires, *pins, *(name for name, _ in self.ties)]))
 
     def with_latency(self, latency: int | None) -> DesignInterface:
-        """Return the same interface with ``latency``; unchanged if the design has no clock."""
+        """Return the same interface with ``latency``; if the design has no clock, return it unchanged."""
         return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
 
     def to_tree(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class DesignInterface:
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> DesignInterface:
-        """Return the interface in ``tree``, the result of ``to_tree``, also after a round trip through JSON."""
+        """Return the interface in ``tree``, the result of ``to_tree``, even after a round trip through JSON."""
         wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
         clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
         return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))

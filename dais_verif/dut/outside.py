@@ -1,8 +1,8 @@
-"""Find effects of RTL outside of its ports: system calls, other languages, files, and directives of single tools.
+"""Find effects of RTL outside of its ports: system calls, other languages, files, and directives of only one tool.
 
-RTL is code: for it, a simulator runs commands, opens files and reads the time, but hardware does not. A lexer splits
-the text, including all parts that a macro may hide, so that no tool reads more. Everything that is not known to be
-harmless is reported.
+RTL is code: a simulator runs commands, opens files and reads the time if it says so, but hardware does not. A lexer
+splits the text, including all parts that a macro may hide, so that no tool reads more than this module. Everything that
+is not known to be harmless is reported.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
 
 
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
-    """Yield the uses in the Verilog ``text``. ``macros``: those that the whole design defines."""
+    """Yield the uses in the Verilog ``text``. ``macros``: all macros that the design defines."""
     reads = any(table.encode() in text for table in _TABLES)
     every = _tokens(_VERILOG, text)
     yield from _undecided(text, file, every)
@@ -151,7 +151,7 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
 
 
 def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:
-    """Yield text whose meaning depends on macro expansion, in which tools differ, and which branches may hide."""
+    """Yield text whose meaning depends on macro expansion, in which tools differ, or that skipped branches may hide."""
     for token in tokens:
         end = token.at + len(token.text.encode(errors="surrogateescape"))
         why = None
@@ -178,7 +178,7 @@ def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use
 
 def _touching(text: bytes, tokens: Sequence[_Token]) -> Iterator[tuple[str, int]]:
     """Yield the text and the position of each name, or macro call, that touches the next name."""
-    calls: list[bool] = []  # for each open parenthesis, whether it is that of a macro call
+    calls: list[bool] = []  # for each open parenthesis, whether it begins the arguments of a macro call
     for before, token, after in zip([_NONE, *tokens], tokens, [*tokens[1:], _NONE], strict=False):
         data = token.text.encode(errors="surrogateescape")
         end, ends_call = token.at + len(data), False
@@ -188,7 +188,7 @@ def _touching(text: bytes, tokens: Sequence[_Token]) -> Iterator[tuple[str, int]
                 calls.append(place == 0 and before.kind == "directive")
             elif mark == ord(")"):
                 ends_call = bool(calls) and calls.pop()
-        number = token.kind == "word" and text[max(token.at - 1, 0) : token.at] == b"'"  # 8'h`X
+        number = token.kind == "word" and text[max(token.at - 1, 0) : token.at] == b"'"  # as in 8'h`X
         names = token.kind in _NAMES and not number
         if (names or ends_call) and after.kind in _NAMES and _COMMENTS.fullmatch(text, end, after.at):
             yield token.text, token.at

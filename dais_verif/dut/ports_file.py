@@ -52,7 +52,7 @@ _MOST_BYTES = 4 << 20
 class Side:
     """Inputs or outputs. ``port``: one packed port, or with ``{}`` one per element; ``ports``: one name per element.
 
-    ``types``: one for all elements, or one for each; None if the file states none.
+    ``types``: one type for all elements, or one for each; None if the file states none.
     """
 
     port: str

@@ -1,7 +1,7 @@
 """Read a project folder of da4ml or alkaid: find its model and its RTL, and the facts that it states about the RTL.
 
-These facts are not trusted: a run shows or refutes that the RTL computes the model, with that latency. This module only
-finds the files, and refuses folders that contradict themselves. Four generations of folders are supported:
+These facts are not trusted: a run shows or refutes that the RTL computes the model with the stated latency. This module
+only finds the files, and refuses folders that contradict themselves. Four generations of folders are supported:
 
     da4ml 0.4                model.json, the RTL beside it, misc.json
     da4ml 0.5 and 0.6        model/comb.json, pipelines also model/pipeline.json; src, metadata.json
@@ -63,11 +63,11 @@ _ALKAID = _Generation(
 
 @dataclass(frozen=True)
 class ProjectFolder:
-    """The content of ``folder``. ``dialect``: that of the model, DAIS or ALIR.
+    """The content of ``folder``. ``dialect``: the dialect of the model, DAIS or ALIR.
 
     ``model``: the file of the program. If it is None, ``without_model`` gives the reason, in the form of
     ``DaisError.of``. ``sources``: the RTL files that the top needs; ``data``: memory files. ``latency``: clock edges
-    from an input to its output, as the folder states it; None if it does not, or if it is not needed.
+    from an input to its output, as the folder states it; None if the folder states none, or if it is not needed.
     """
 
     folder: Path
@@ -94,9 +94,10 @@ def read_project(
 ) -> ProjectFolder:
     """Return the content of ``folder``.
 
-    ``top``, ``clock``: override those that are found. ``timed``: the user gives a latency, so that it is not read.
-    Raises ``InputError`` if it is not a project folder, if files are missing or are links out of it, or if it
-    contradicts itself. If something is ambiguous, the message names the option that decides it.
+    ``top``, ``clock``: names that override those in the folder. ``timed``: the user gives a latency, so that the
+    latency in the folder is not read. Raises ``InputError`` if it is not a project folder, if files are missing or are
+    links out of the folder, or if the folder contradicts itself. If something is ambiguous, the message names the
+    option that decides it.
     """
     return _Reader(folder).project(top, clock, timed)
 
@@ -155,7 +156,7 @@ class _Reader:
             for one in (_DA4ML_04, _DA4ML, _ALKAID)
         }
         if not (self._exists("misc.json") or self._exists("build_binder.mk")):
-            there[_DA4ML_04] = []  # any tool may write a file model.json
+            there[_DA4ML_04] = []  # any other tool may write a file with the name model.json
         found = [one for one, names in there.items() if names]
         if not found:
             self._refuse(
@@ -238,7 +239,7 @@ class _Reader:
         return [path for folder in generation.sources for path in self._files(folder, suffix)]
 
     def _top(self, metadata: dict[str, Any], files: Sequence[Path], suffix: str) -> str:
-        """Return the top module, from the metadata, or otherwise the one that has a wrapper beside it."""
+        """Return the top module, from the metadata, or otherwise the only module that has a wrapper."""
         said = metadata.get("top_module")
         if said is not None and (not isinstance(said, str) or not said.isidentifier()):
             self._refuse(f"metadata.json says top_module {str(said)[:60]!r}, must be a name", ": give it with {top}")
@@ -278,7 +279,7 @@ class _Reader:
                 f"{generation.metadata} says latency {stages}, but {top} has no port {_CLOCK}",
                 ": name the clock with {clock}, or write the folder again",
             )
-        return stages * self._layers(generation, top, stages) + 1  # registers before the first stage, and after each
+        return stages * self._layers(generation, top, stages) + 1  # registers: one at the start, more after each stage
 
     def _layers(self, generation: _Generation, top: str, stages: int) -> int:
         """Return the number of registers after each stage, da4ml's ``register_layers``, from its C++ testbench."""

@@ -18,7 +18,7 @@ __all__ = ["included", "included_by", "read_files"]
 #: The largest size of an RTL file; a million ops take a tenth of it.
 _MOST_BYTES = 2 << 30
 
-#: Macros that slang defines, but no simulator: they must not be defined here, either.
+#: Macros that slang defines, but no simulator does; therefore they are undefined here.
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
 
 
@@ -60,12 +60,12 @@ def _is_text(path: str) -> bool:
 
 
 def included(tree: Any, manager: Any) -> tuple[Path, ...]:
-    """Return the files that ``tree`` includes, also by directives that come from macros."""
+    """Return the files that ``tree`` includes, even by directives that come from macros."""
     return tuple(dict.fromkeys(found for _, _, found in _included(tree, manager)))
 
 
 def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the files that ``sources`` include. Raises as ``read_files`` does."""
+    """Return the files that ``sources`` include. Raises the errors of ``read_files``."""
     from pyslang import SourceManager
 
     manager = SourceManager()

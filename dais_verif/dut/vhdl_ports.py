@@ -58,7 +58,7 @@ def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def vhdl_types_in(sources: Sequence[Path], top: str) -> dict[str, str]:
-    """Return the types of the ports of entity ``top``, without bounds, by port names in lower case."""
+    """Return the types of the ports of entity ``top``, without bounds, by the names of the ports in lower case."""
     declared = _declarations(_entity(sources, top) or "", "port")
     return {name: what.partition(":=")[0].partition("(")[0].strip() for names, _, what in declared for name in names}
 
@@ -99,7 +99,7 @@ def in_lower_case(said: PortsFile) -> PortsFile:
 
 
 def _declarations(body: str, clause: str) -> Iterator[tuple[list[str], str, str]]:
-    """Yield names, direction and the rest of each declaration in the ``port`` or ``generic`` clause of an entity."""
+    """Yield the names, direction and other text of each declaration in an entity's ``port`` or ``generic`` clause."""
     found = re.search(rf"\b{clause}\s*\(", body)
     if found is None:
         return
@@ -145,5 +145,5 @@ def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
 
     try:
         return value(ast.parse(text.strip().replace("/", "//"), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):  # the last two: too deep
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):  # the last two if it is too deep
         return None
