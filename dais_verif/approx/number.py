@@ -40,7 +40,7 @@ class Number(float):
 
     @property
     def exact(self) -> Decimal:
-        """The decimal value of the text, of which the float may be only an approximation."""
+        """The exact decimal value of the text; the float may only approximate it."""
         return Decimal(self.text)
 
     def __reduce__(self) -> tuple[type[Number], tuple[str]]:

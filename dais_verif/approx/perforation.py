@@ -11,9 +11,9 @@ __all__ = ["fill_sources"]
 def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
     """Return for each of the ``places`` along the knob's axis the computed places that determine its value.
 
-    There are one or two. One: the place itself if it is computed, or else its only neighbour. Two: both neighbours,
-    whose mean is the value; they are computed, since a period is 2 or more. Raises ``InputError`` if no place is
-    computed.
+    A place has one or two. One: the place itself if it is computed, otherwise its only neighbour. Two: both neighbours,
+    whose mean is the value of the place. Neighbours of a skipped place are computed, since a period is 2 or more.
+    Raises ``InputError`` if no place is computed.
     """
     computed = [i for i in range(places) if i < knob.offset or (i - knob.offset) % knob.period]
     if not computed:

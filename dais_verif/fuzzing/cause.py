@@ -1,4 +1,4 @@
-"""The cause of a case: the opcodes left in it, so that only one of two cases with the same cause is kept."""
+"""The cause of a case, the opcodes left in it: of several cases with the same cause, only one is kept."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def read_case(folder: Path) -> tuple[Case, KeptCase]:
 
 
 def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
-    """Read the case in ``folder``, whose ``tree`` and ``kept`` are known. Raises as ``read_case`` does."""
+    """Read the case in ``folder``, whose ``tree`` and ``kept`` are known. Raises the errors of ``read_case``."""
     path, name = folder / CASE_NAME, str(tree.get("program"))
     if Path(name).name != name:
         raise InputError(f"{path}: program must be the name of a file in the same folder, not {name!r}")

@@ -108,7 +108,7 @@ class Arithmetic:
     def sum(self, elements: Sequence[Element]) -> Element:
         """Return the sum: constants are added directly, values in a balanced tree.
 
-        A 0 keeps its place in the tree, so that padded windows are summed in the same order as others.
+        A zero term stays in the tree, so padded windows are summed in the same order as others.
         """
         constant = sum((one for one in elements if isinstance(one, Fraction)), start=Fraction(0))
         values = [one if isinstance(one, Value) else Value() for one in elements if isinstance(one, Value) or not one]

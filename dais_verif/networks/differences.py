@@ -135,7 +135,7 @@ class _Comparison:
         self._learn(name, pairs)
 
     def pairs_of(self, name: str) -> list[Pair]:
-        """Return the pairs of an output's elements; those of a constant output follow from its values alone."""
+        """Return the pairs of an output's elements; for a constant output, they follow from its values alone."""
         if name in self.pairs:
             return self.pairs[name]
         bounds = zip(*(side.network.bounds(name) for side in self.sides), strict=True)

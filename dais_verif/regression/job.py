@@ -101,7 +101,7 @@ def run_jointly(
 ) -> list[JobResult | None]:
     """Run ``tasks`` in one process, where they share a build; None for each that did not pass and must run alone.
 
-    A result is the same as that of ``run_job``, and its files are written. Raises as ``run_job`` does.
+    A result is the same as that of ``run_job``, and its files are written. Raises the errors of ``run_job``.
     """
     first = tasks[0]
     folder = first.home / f"{first.folder}-joint"
@@ -167,7 +167,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
 
 
 def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
-    """Return the record of the run if the job ended by itself and its exit code fits the record; else the failure."""
+    """Return the record of the run if the job ended by itself and its exit code fits; otherwise the failure."""
     if ending.ended == "late":
         return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
     if ending.ended == "busy":

@@ -45,7 +45,7 @@ def facts(design: Stored, folder: Path) -> dict[str, str]:
     return {"file": str(bits), "sha256": sums[0], "pins": str(pins), "pins_sha256": sums[1], "device": design.device}
 
 
-#: These are larger devices, or repeat what the others prove.
+#: Designs on larger devices, and designs that repeat what the others prove.
 _SLOW = ("lookup_square", "sort_two", "bitops_pipelined")
 
 

@@ -151,7 +151,7 @@ class TestWrongAnswers:
         assert self.records(body, tmp_path)["d0"]["status"] == "refused"
         believed = latency_analysis._Latency
         monkeypatch.setattr(latency_analysis, "_Latency", lambda vector, settles=0: believed(vector, 0))
-        monkeypatch.setattr(proofs, "refuse_first_values", lambda *said: None)  # because it would notice, too
+        monkeypatch.setattr(proofs, "refuse_first_values", lambda *said: None)  # this check would notice, too
         records = self.records(body, tmp_path / "again")
         assert records["d0"]["status"] == PROVED and len(exceptions(records)) == 1
 

@@ -1,4 +1,4 @@
-"""``make evidence`` decides every statement of a proof with other solvers, and reports what they contradict."""
+"""``make evidence`` decides every statement of a proof with other solvers, and reports those that they contradict."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ def chain(terms: int) -> Program:
 
 
 def test_the_cost_of_a_chain_is_that_of_its_terms() -> None:
-    """Each sum extends the form of the sum before it, so that the cost is linear in the number of terms."""
+    """Each sum extends the form of the sum before it, so the cost is linear in the number of terms."""
     work = [LinearForms((chain(n), chain(n)))._atoms.work for n in (500, 1000, 2000)]
     assert work[2] - work[1] < 2.2 * (work[1] - work[0])
 
@@ -349,7 +349,7 @@ def test_a_value_is_rounded_alike_on_any_grid() -> None:
 
 
 def test_the_larger_of_two_has_one_form_in_either_order() -> None:
-    """The larger of two values has one form in either order, also if the choice is made one step earlier."""
+    """The larger of two values has one form in either order, even if the choice is made one step earlier."""
     program = assemble(
         "input x, y\na = s7.2 input x\nb = s8.2 input y\nd = s9.2 a - b\ne = s9.2 b - a\nearly = s10.2 e - 0.25\n"
         "p = s8.2 msb(d) ? b : a\nq = s8.2 msb(e) ? a : b\nr = s8.2 msb(early) ? a : b\nt = s8.2 msb(early) ? b : a\n"

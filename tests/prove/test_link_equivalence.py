@@ -137,7 +137,7 @@ def test_a_wrong_choice_of_what_begins_with_1_proves_nothing(tmp_path: Path, mon
 
 def test_no_end_is_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equivalence, "_ROUNDS", 1)
-    monkeypatch.setattr(equivalence, "_MOST_EDGES", 1)  # so that classes remain to be split
+    monkeypatch.setattr(equivalence, "_MOST_EDGES", 1)  # so few that classes remain to be split
     found = compared(tmp_path, COUNTER, INVERTED)
     assert not found.proved and "1 rounds" in found.why
 

@@ -157,7 +157,7 @@ SLOW = (
 
 
 def marked(names: Iterable[str]) -> list[Any]:
-    """Return the names as test parameters, of which those in ``SLOW`` are marked as slow."""
+    """Return the names as test parameters; those in ``SLOW`` are marked as slow."""
     return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
 
 

@@ -157,7 +157,7 @@ DECLARED = json.dumps([[1, 1], [0], [0], [0], [1], [[0, -1, -1, 0, [-7, 7, 1], 0
 
 @pytest.fixture
 def symmetric(tmp_path: Path) -> Program:
-    """Return y = -x with x in -7..7, which fits in four bits; by its type it has five."""
+    """Return y = -x with x in -7..7: four bits hold y, although its type has five."""
     from dais_verif.program import load
 
     (tmp_path / "program.json").write_text(DECLARED)

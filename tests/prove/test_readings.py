@@ -21,7 +21,7 @@ def modules(count: int, first: int = 0) -> list[Module]:
     return [random_module(seed) for seed in range(first, first + count)]
 
 
-#: Modules of which Icarus 11 computes other values than Verilator and the reader, and one that never ends in Icarus.
+#: Modules for which Icarus 11 computes other values than Verilator and the reader, and one that never ends in Icarus.
 ODD_IN_ICARUS = frozenset(
     f"m{seed}" for seed in (30, 57, 84, 99, 101, 121, 131, 137, 142, 233, 263, 273, 276, 297, 310, 318, 384, 386)
 )

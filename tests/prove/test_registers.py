@@ -26,7 +26,7 @@ endmodule
 """
 
 
-#: name: body, enable, and the pins that the proof holds, with their values.
+#: name: body, enable, and the pins that the proof holds constant, with their values.
 FORMS: dict[str, tuple[str, str | None, dict[str, int]]] = {
     "plain": (f"always @(posedge clk) {DATA}", None, {}),
     "always_ff": (f"always_ff @(posedge clk) {DATA}", None, {}),

@@ -95,7 +95,7 @@ def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("foreign", [False, True], ids=["ours", "foreign"])
 def test_pipelines(foreign: bool, tmp_path: Path) -> None:
-    """Obligations of pipelines are sampled; those of RTL that is not ours state resets and enables as its blocks do."""
+    """Obligations of pipelines are sampled; those of third-party RTL state resets and enables as its blocks do."""
     text = emit_pipeline(EVERY, "model", PipelineOptions(stages=3, enable=True, valid=True, reset=True)).text
     options = () if foreign else ("--stages", 3)
     run = run_prove(EVERY, tmp_path, *options, rtl=text if foreign else None)
@@ -150,7 +150,7 @@ endmodule
 
 
 def test_what_is_undefined_is_so_without_rules(tmp_path: Path) -> None:
-    """The word beyond a memory is undefined without rules, too; it does no harm if the result ignores it."""
+    """Without rules, too, a word beyond a memory is undefined; it does no harm if the result ignores it."""
     program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
     text = """module model(input [1:0] model_inp, output [1:0] model_out);
   reg [3:0] t [0:2];

@@ -1,4 +1,4 @@
-"""Variables that keep values, extended case items and literals, and limits of loops are read as simulators do."""
+"""Variables that keep values, extended case items and literals, and limits of loops have their simulated meaning."""
 
 from __future__ import annotations
 

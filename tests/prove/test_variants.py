@@ -1,4 +1,4 @@
-"""Mutants that are proved relative to a proved design have the verdicts of whole proofs."""
+"""Mutants that are proved relative to a proved design get the same verdicts as in whole proofs."""
 
 from __future__ import annotations
 

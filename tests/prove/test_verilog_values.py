@@ -480,7 +480,7 @@ def test_assignments_that_call_functions_may_follow_one_another(tmp_path: Path) 
     function = "function [5:0] f(input [5:0] x); f = {x[4:0], x[5]}; endfunction"
     chain = "".join(f"wire [5:0] z{n} = f(z{n - 1});\n" for n in range(1, 121))
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(20_000)  # as proofs do, on a stack that is large enough
+    sys.setrecursionlimit(20_000)  # as proofs set it, with a stack that is large enough
     try:
         text = f"{HEAD}{function}\nwire [5:0] z0 = a;\n{chain}assign y = z120;\nendmodule"
         rotated = term_of(elaborated(text, tmp_path, "slang"), "y")

@@ -20,7 +20,7 @@ def build(rows: list[tuple[int, int, int, int, tuple[int, int, int]]], n_in: int
 
 
 def every_opcode_on_constants() -> Program:
-    """Return a program with all opcodes that reads no input, so that the emitter writes wires instead of the block."""
+    """Return a program with all opcodes that reads no input, so the emitter writes wires instead of the block."""
     program = every_opcode()
     columns = program.columns
     inputs = columns.code == -1

@@ -8,7 +8,7 @@ __all__ = ["ALIR_BUGS", "ALIR_VARIANTS", "BUGS", "Bug", "VARIANTS"]
 
 
 class Bug(NamedTuple):
-    """A fault: ``new`` replaces ``old`` in the line that begins with ``line``, so that the value of ``op`` is wrong."""
+    """A fault: ``new`` replaces ``old`` in the line that begins with ``line``, and makes the value of ``op`` wrong."""
 
     name: str
     op: int

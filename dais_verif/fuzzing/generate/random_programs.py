@@ -77,7 +77,7 @@ def random_program(
     """Return a valid program of ``n_ops`` ops (at least 1). A smaller ``n_ops`` gives a prefix of the same ops.
 
     ``promise_keeping``: no input breaks a promise. ``tables=False`` leaves out op 8, so that every layout can express
-    the program. ``alir``: use sums and shifts, too, which no layout of DAIS can express.
+    the program. ``alir``: also use sums and shifts, which no layout of DAIS can express.
     ``shape``: the shape of the graph.
     """
     builder = _Builder(rng, promise_keeping, tables, widest, alir, shape)

@@ -46,7 +46,7 @@ def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
 
 
 def found_by(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """Return the finding of ``pair``; None also if nothing was compared, for callers that only test for failure."""
+    """Return the finding of ``pair``; None if it agrees or compared nothing; for callers that only test for failure."""
     try:
         return judged(name, pair, case)
     except NotJudged:

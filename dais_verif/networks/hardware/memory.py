@@ -72,7 +72,7 @@ def memory_network(chain: Chain, parallel: int = 1) -> MemoryNetwork:
 
 
 def memory_latency(chain: Chain, parallel: int = 1) -> tuple[int, ...]:
-    """Return the ``latency`` of ``memory_network`` without building a machine. Raises ``InputError`` likewise."""
+    """Return the ``latency`` of ``memory_network``, with the same errors, but without building a machine."""
     return tuple(
         1 + sum(_latency(chain, stage, parallel) for stage in chain.stages(number))
         for number in range(len(chain.networks))

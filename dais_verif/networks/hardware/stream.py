@@ -115,7 +115,7 @@ def stream_chain(network: Network, unrolled: Sequence[int] = ()) -> Chain:
 def stream_network(chain: Chain) -> StreamNetwork:
     """Return the stream of a chain from ``stream_chain``.
 
-    Inputs of the machine: ``x``, a pixel with all channels or else all elements at once, ``valid_in``, ``en`` and
+    Inputs of the machine: ``x``, a pixel with all channels or all elements at once, ``valid_in``, ``en`` and
     ``rst``. Outputs: ``y`` and ``valid_out``. While ``en`` is 0 no register changes. A beat is taken in a cycle in
     which ``en`` and ``valid_in`` are 1, and output in a cycle in which ``en`` and ``valid_out`` are 1.
     """

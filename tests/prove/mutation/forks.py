@@ -38,7 +38,7 @@ _BUILT = ("builds", "runtime")
 
 
 class Ended(NamedTuple):
-    """The result of a process; ``failed``: the first failed test, None if all passed; ``late``: it took too long."""
+    """The result of a process. ``failed``: the first failed test, if any; ``late``: True if a test took too long."""
 
     failed: str | None
     late: bool
@@ -143,7 +143,7 @@ def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], pati
     try:
         os.setsid()
         code = _run(tree, tests, _Watch(seconds, patience, said))
-    except BaseException:  # also SystemExit: anything else is a failure
+    except BaseException:  # including SystemExit: any exception is a failure
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -16,8 +16,8 @@ __all__ = ["STYLES", "Control", "Register", "Styles"]
 class Register:
     """A register.
 
-    ``source``: the expression that it loads. ``value``: its reset value. ``wire``: it is a wire that something else
-    drives.
+    ``source``: the expression that it loads. ``value``: its reset value. ``wire``: True if it is a wire that
+    something else drives.
     """
 
     name: str

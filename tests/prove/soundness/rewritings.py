@@ -63,7 +63,7 @@ def _wider(text: str, rng: random.Random, *, always: bool = False) -> str:
 
 
 def _renamed(text: str, rng: random.Random) -> str:
-    """Rename all signals, so that no name tells its op."""
+    """Rename all signals, so no name reveals the op of a signal."""
     key = rng.randrange(1000)
     return re.sub(r"\bop_(\d+)\b", lambda m: f"n{(int(m[1]) * 7919 + key) % 1_000_003}_x", text)
 

@@ -159,7 +159,7 @@ class Statements(Expressions):
     def loop(self, one: Signal, always: bool) -> list[str]:
         """Return a loop.
 
-        ``always``: it is not in a branch, in which a loop variable of the module would keep its value.
+        ``always``: True if the loop is not in a branch, where a loop variable of the module would keep its value.
         """
         self.features.add("loop")
         rng = self.rng

@@ -31,7 +31,7 @@ from dais_verif.mutation.sites import all_mutants, drawn
 from dais_verif.record.campaigns.mutation import Fate
 from dais_verif.verdict import Verdict
 
-#: The programs, and those whose pipelines and netlists get faults as well.
+#: The programs, and those of them whose pipelines or netlists get faults as well.
 NETWORKS = (
     "p03_fir16", "p04_sort8", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p11_cmvm_raw", "p12_quant_modes",
     "p14_v041_minmaxmul",
