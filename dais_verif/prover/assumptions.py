@@ -1,6 +1,6 @@
 """Intervals that the source of a program, such as da4ml's JSON, declares for its inputs; they are not proved.
 
-Users of such RTL must keep inputs within these intervals; its ports may be too narrow for other values.
+Users of RTL for such a program must keep inputs within these intervals; ports may be too narrow for other values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Assumptions"]
 class Assumptions:
     """The declared input intervals of ``program``; false if there are none.
 
-    ``elements``: the bits of each input. ``wanted``: False ignores what the source declares.
+    ``elements``: the bits of each input. ``wanted``: whether to use the declared intervals at all.
     """
 
     def __init__(self, program: Program, elements: Sequence[Element], wanted: bool = True) -> None:
@@ -48,7 +48,7 @@ class Assumptions:
         return rows
 
     def of_input(self, number: int, variable: Term) -> list[Term]:
-        """Return the assumptions about input ``number``, with the bits ``variable``: terms that are taken to be 1."""
+        """Return the assumptions about input ``number``, with the bits ``variable``: terms that are assumed to be 1."""
         terms = []
         for op, interval in self._bounds:
             if op.id0 == number:
@@ -59,7 +59,7 @@ class Assumptions:
     def moved_inside(self, columns: Columns) -> Columns:
         """Return the same vectors with values outside an interval moved into it.
 
-        Only inputs of which a single op reads all bits are moved; the others stay as they are.
+        Only inputs that are read by a single op, which reads all their bits, are moved; the others stay as they are.
         """
         columns = list(columns)
         for op, interval in self._bounds:

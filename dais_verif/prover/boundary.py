@@ -38,9 +38,10 @@ class Piece(NamedTuple):
 class Boundary:
     """The ports of a netlist, and the values of a program that they carry.
 
-    ``inputs``: the bits of each input's variable. ``outputs``: the place of each output in the row that ``wires`` make
-    up. ``kinds``: the types of outputs at the ports; ``own``: in the program. ``pieces``: for each port that carries
-    inputs. ``constants``: input ports that are held at one value. ``others``: all further input ports.
+    ``inputs``: the bits of each input's variable. ``outputs``: the place of each output in the row of bits that
+    ``wires`` form. ``kinds``: the types of outputs at the ports; ``own``: their types in the program. ``pieces``: the
+    pieces of each port that carries inputs. ``constants``: the values of input ports that are held at one value.
+    ``others``: all further input ports.
     """
 
     inputs: tuple[Element, ...]
@@ -54,7 +55,7 @@ class Boundary:
 
     @classmethod
     def of(cls, program: Program, netlist: Netlist, dut: Dut) -> Boundary:
-        """Return the boundary of ``netlist``, whose ports carry ``program`` as ``dut`` describes.
+        """Return the boundary of ``netlist``, whose ports carry the values of ``program`` as ``dut`` describes.
 
         Raises ``InputError`` if a port is missing or has another width.
         """
@@ -84,7 +85,7 @@ class Boundary:
         return replace(self, constants={**self.constants, **held}, others=self.others - held.keys())
 
     def is_input(self, signal: Signal) -> bool:
-        """Return whether ``given`` knows the bits of ``signal``."""
+        """Return whether ``given`` can return bits of ``signal``."""
         return signal in self.pieces or signal in self.constants
 
     @property
@@ -100,7 +101,7 @@ class Boundary:
     def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term | None:
         """Return bits ``low .. low + width - 1`` of an input port; None for any other signal.
 
-        ``element``: gives the variable of an input. Raises ``InputError`` for an input port that carries no data and
+        ``element``: returns the variable of an input. Raises ``InputError`` for an input port that carries no data and
         has no value.
         """
         if signal in self.constants:
@@ -170,7 +171,7 @@ def _union(own: Element, given: Element) -> Element:
 
 def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Signal:
     if wire.name not in names:
-        ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # front ends made the others
+        ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # a space: from a front end
         listed = ", ".join(ports) or "none"
         raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
     signal = netlist.signals[wire.name]
@@ -187,7 +188,7 @@ def _pieces(
 ) -> Iterator[tuple[int, int, Piece]]:
     """Yield (lowest bit, width, piece) for the bits of a port that carry inputs.
 
-    ``elements``: the inputs by the row bits that they occupy.
+    ``elements``: the numbers of inputs, by the row bits that they occupy.
     """
     for first, last, at, j in elements.within(wire.offset, wire.width):
         yield first - wire.offset, last - first, Piece(j, at + ports.inputs[j].lo - inputs[j].lo)

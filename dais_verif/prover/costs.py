@@ -17,7 +17,7 @@ class Costs:
         self._cached: set[tuple[str, int]] = set()
 
     def note(self, key: tuple[str, int], seconds: float, cached: bool = False) -> None:
-        """Record the seconds that claim ``key`` took. ``cached``: an earlier run had decided it."""
+        """Record the seconds that claim ``key`` took. ``cached``: whether an earlier run had decided it."""
         if seconds or key in self._seconds:  # most claims take no time, and have no entry
             self._seconds[key] = seconds
         if cached:

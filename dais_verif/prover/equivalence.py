@@ -30,13 +30,13 @@ __all__ = ["Equivalence", "compare_programs"]
 #: Levels of ops behind a candidate, and behind an output, that a question includes; None: all, down to the inputs.
 _OP_DEPTHS = (1, 2, 4)
 _OUTPUT_DEPTHS = (1, 2, 4, 8, 16, None)
-#: Seconds for one candidate: there are many, and the comparison needs none of them.
+#: Time limit for one candidate, in seconds: there are many candidates, and the comparison needs none of them.
 _OP_SECONDS = 1.0
-#: Ops in one question, not counting those that both programs have.
+#: Maximum number of ops in one question, not counting the ops that both programs have.
 _MOST_INSIDE = 500
-#: Outputs for which inputs that are likely to show a difference are tried.
+#: Maximum number of outputs for which inputs that are likely to show a difference are tried.
 _TRIED = 64
-#: Candidates that are tried for one op.
+#: Maximum number of candidates that are tried for one op.
 _CANDIDATES = 2
 
 
@@ -174,7 +174,7 @@ class _Search:
             self._take(node, found, Method.IDENTICAL)
 
     def merge_anew(self, forms: LinearForms, index: int) -> None:
-        """Merge op ``index`` by its form, after ops before it have been merged, or else by a solver.
+        """Merge op ``index`` by its form, after the ops before it have been merged, or else with a solver.
 
         Later forms are built on the result.
         """
@@ -208,7 +208,7 @@ class _Search:
                     break
 
     def output(self, output: int) -> Discharge:
-        """Decide whether an output is the same in both programs; a model that refutes it is over inputs only."""
+        """Decide whether an output is the same in both programs; a model of a difference assigns only inputs."""
         decision = Discharge(None, Method.IDENTICAL, 0.0)
         roots = [
             self.same.get(node, node)
@@ -249,7 +249,7 @@ class _Search:
 class _View:
     """Values as terms over inputs, and over variables that replace all ops that are not ``inside``.
 
-    ``cut``: whether a term has such a variable.
+    ``cut``: whether any term has such a variable.
     """
 
     def __init__(self, search: _Search, inside: set[Node]) -> None:
@@ -258,7 +258,7 @@ class _View:
         self.cut = False
 
     def output(self, side: int, output: int) -> tuple[FixedType, Term]:
-        """Return the type of an output as a number, and its bits."""
+        """Return the type of an output, after shift and negation, and its bits."""
         program = self._search.programs[side]
         index, shift, negated = program.outputs[output]
         if index < 0:

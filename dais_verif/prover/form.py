@@ -23,7 +23,7 @@ __all__ = [
 class Form(NamedTuple):
     """The value ``2**-f * (constant + sum of coefficient * atom)``.
 
-    ``terms``: coefficient of each atom. ``lo``, ``hi``: bounds of the raw value, which is the value times ``2**f``.
+    ``terms``: the coefficient of each atom. ``lo``, ``hi``: bounds of the raw value, which is the value times ``2**f``.
     """
 
     f: int
@@ -56,7 +56,7 @@ def constant_form(value: int, f: int) -> Form:
 
 
 def raw_of(form: Form, f: int) -> int:
-    """Return a constant form, which must be a multiple of ``2**-f``, in units of ``2**-f``."""
+    """Return the value of a constant form in units of ``2**-f``; it must be a multiple of this unit."""
     return form.constant << f - form.f if f >= form.f else form.constant >> form.f - f
 
 
@@ -76,7 +76,7 @@ def negated(form: Form) -> Form:
 
 
 def shifted(form: Form, shift: int, *, negative: bool = False) -> Form:
-    """Return ``form`` times ``2**shift``; minus that if ``negative``."""
+    """Return ``form`` times ``2**shift``, negated if ``negative``."""
     form = negated(form) if negative else form
     return form._replace(f=form.f - shift) if shift else form
 

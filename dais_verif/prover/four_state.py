@@ -4,7 +4,7 @@ Simulation gives X even where the result cannot depend on the undefined value: f
 driver, or for the lowest bit of a sum if the highest bit of a summand is X. Front ends therefore build terms with these
 functions, which follow the X rules of IEEE 1800 (11.4, 11.8.4) or are stricter. Each bit of a term is either defined or
 a single undefined bit, never a function of several undefined bits. If no operand has undefined bits, these functions
-equal those of ``terms``, at the cost of one look into a set.
+equal those of ``terms``, at the cost of one look-up in a set.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Parts(NamedTuple):
-    """A term split in two fully defined terms: its bits are ``value`` where ``unknown`` is 0, else undefined.
+    """A term split into two fully defined terms: its bits are ``value`` where ``unknown`` is 0, and else undefined.
 
     ``cause``: the name of one of the undefined values in it.
     """

@@ -21,7 +21,7 @@ Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 
 def within(kind: FixedType, value: Term, interval: Interval) -> Term:
-    """Return whether ``value``, of type ``kind``, lies in ``interval`` and has its trailing zeros."""
+    """Return whether ``value``, of type ``kind``, lies in ``interval`` and has the trailing zeros of the interval."""
     less = slt if kind.k else ult
     inside = const(1, 1)
     if interval.lo > kind.raw_min:
@@ -37,15 +37,15 @@ def within(kind: FixedType, value: Term, interval: Interval) -> Term:
 class Lemmas:
     """The ranges of values, each proved at its first use and then remembered.
 
-    ``decide``: decides whether two terms are equal wherever all of a tuple of terms are 1. ``declared``: inputs are
-    assumed to lie in the intervals that the source of the program declares.
+    ``decide``: decides whether two terms are equal wherever all of a tuple of terms are 1. ``declared``: whether inputs
+    are assumed to lie in the intervals that the source of the program declares.
     """
 
     def __init__(self, program: Program, builder: Builder, decide: Decide, declared: bool = False) -> None:
         self._program, self._builder, self._decide = program, builder, decide
         self._intervals = analyse(program, declared=declared).intervals
         declares = declared and program.intervals is not None
-        #: The questions about values of ops that were answered with yes, by op.
+        #: For each op whose range was proved, the question that was answered with yes.
         self.proved: dict[int, tuple[Term, Term, tuple[Term, ...]]] = {}
         self._known = {op.index: True for op in program.ops if op.code == INPUT and declares}
 

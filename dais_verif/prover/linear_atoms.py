@@ -14,7 +14,7 @@ from dais_verif.prover.form import ZERO, Form, constant_form, key_of, negated, o
 
 __all__ = ["Atoms"]
 
-#: Most products that two factors are multiplied out to, and most factors of one product.
+#: Maximum number of products into which two factors are multiplied out, and of factors of one product.
 _MOST_PRODUCTS, _MOST_FACTORS = 64, 8
 
 
@@ -45,7 +45,7 @@ class Atoms:
     def where_negative(self, condition: Form, one: Form, other: Form) -> Form:
         """Return ``one`` where ``condition`` is negative, else ``other``.
 
-        The result is ``other`` plus an atom that is their difference where ``condition`` is negative, else 0.
+        The result is ``other`` plus an atom that is ``one - other`` where ``condition`` is negative, else 0.
         """
         if condition.hi < 0 or condition.lo >= 0:
             return one if condition.hi < 0 else other
@@ -188,7 +188,7 @@ class Atoms:
         """Return an equal floor that drops fewer bits.
 
         If a single one-bit atom is odd, that bit and the constant alone decide the lowest bit, which can be removed.
-        Values are then rounded the same way whatever their ``f``, even if one step of it breaks ties.
+        Rounded values then have the same form whatever their ``f``, even if one step of the rounding breaks ties.
         """
         while down:
             odd = [atom for atom, n in terms.items() if n & 1]
@@ -237,6 +237,6 @@ class Atoms:
 
 
 def _along(unit: Form, condition: Form) -> bool:
-    """Return whether a primitive form is plus or minus the primitive form of ``condition``: both are 0 together."""
+    """Return whether a primitive form is plus or minus the primitive form of ``condition``, so both are 0 together."""
     own, _ = primitive(condition)
     return key_of(unit) in (key_of(own), key_of(negated(own)))

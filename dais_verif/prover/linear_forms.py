@@ -5,7 +5,7 @@ the choice of a mux, an entry of a table, or a floored or wrapped value. An atom
 in normal form, so both programs share it. Sums, differences, shifts and products with constants only rearrange
 combinations: the form does not depend on the order of operations or on intermediate widths.
 
-Every op quantises to its own type. Promises are not trusted for that: quantisation is skipped only if the type is
+Every op quantises to its own type. Promises are not trusted for this: quantisation is skipped only if the type is
 shown here to be fine enough for every coefficient and to hold the least and the largest possible value. Otherwise the
 quantised value is an atom, or a form reduced modulo the width of the type. Two equal forms are therefore equal values
 of hardware, for all inputs. Forms that differ prove nothing.
@@ -37,7 +37,7 @@ __all__ = ["LinearForms"]
 
 #: Forms with more than ``_MOST_TERMS`` terms become atoms; after ``_MOST_WORK`` copied terms, all but short forms do.
 _MOST_TERMS, _SHORT, _MOST_WORK = 1 << 16, 32, 1 << 22
-#: Most wrapped values of one output whose extremes are tried.
+#: Maximum number of wrapped values of one output whose extremes are tried.
 _MOST_WRAPPED = 4
 _ADDING = (Code.ADD, Code.SUB, Code.ADD_CONST, Code.SUM)
 
@@ -65,7 +65,7 @@ class LinearForms:
         return key_of(self._forms[node.side][node.op])
 
     def output(self, side: int, number: int) -> Key:
-        """Return such a key for an output."""
+        """Return a key that is equal for two outputs only if their values are the same real numbers for all inputs."""
         return key_of(self._ending(side, number))
 
     def extremes(self, number: int) -> list[dict[int, Fraction]]:
@@ -98,7 +98,7 @@ class LinearForms:
             self._forms[side].append(self._form(side, op))
 
     def _form(self, side: int, op: Op) -> Form:
-        """Return the form of an op; its operands must have theirs."""
+        """Return the form of an op; the forms of its operands must be known."""
         if op.type.width == 0:
             return ZERO
         form = self._atoms.fitted(self._exact(self.programs[side], side, op, self._forms[side]), op.type)
@@ -119,7 +119,7 @@ class LinearForms:
             yield op.index
 
     def equate(self, op: int, other: int) -> None:
-        """Let ``op`` of the second program have the form of ``other`` of the first, to which it was proved equal."""
+        """Give ``op`` of the second program the form of its equal ``other`` in the first program, unless it is long."""
         form = self._forms[0][other]
         if Node(0, other) not in self._gone and len(form.terms) <= _SHORT:
             self._forms[1][op] = form
@@ -165,7 +165,7 @@ class LinearForms:
         return self._bits(op, signed, program.ops[op.id0].type)
 
     def _read_as(self) -> list[FixedType]:
-        """Return for each input a type that holds every value that any op of either program reads from it."""
+        """Return, for each input, a type that holds every value that any op of either program reads from it."""
         found: list[FixedType | None] = [None] * self.programs[0].n_in
         for program in self.programs:
             for op in program.ops:

@@ -33,9 +33,9 @@ def prove_with_both(
 ) -> Proof:
     """Prove the netlists of one design from two front ends: PASS only if the netlists agree and both are proved.
 
-    ``first``: as slang reads the design; ``second``: as Yosys does. ``if_possible``: if the second netlist is not
-    supported, or nothing can be proved about it, the first alone decides, and ``unread`` gives the reason; a proved
-    difference is UNKNOWN all the same. Raises ``InputError`` as ``prove`` does, for either netlist.
+    ``first``: the netlist from slang; ``second``: the netlist from Yosys. ``if_possible``: whether the first netlist
+    alone decides if the second is not supported or nothing can be proved about it; ``unread`` then gives the reason. A
+    proved difference is UNKNOWN in any case. Raises ``InputError`` as ``prove`` does, for either netlist.
     """
     watcher = watcher or ProofWatcher()
     pool = Pool(options, watcher)
@@ -90,5 +90,5 @@ def prove_with_both(
 
 
 def mark_unread(proof: Proof, why: str) -> Proof:
-    """Return ``proof``, of slang's netlist alone, with ``why`` Yosys was not used."""
+    """Return ``proof``, which is about slang's netlist alone, with the reason ``why`` Yosys was not used."""
     return replace(proof, unread={**proof.unread, "yosys": why})

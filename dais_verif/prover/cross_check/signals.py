@@ -19,17 +19,17 @@ from dais_verif.prover.terms import Term, band, bnot, bxor, const, extract, leav
 __all__ = ["CrossCheck", "compare_readings"]
 
 _EVERY = 256
-#: Levels of cut points that are expanded if two readings seem to differ; the last: all.
+#: Levels of cut points that are expanded if two readings seem to differ; the last number stands for all levels.
 _LEVELS = (1, 2, 4, 1 << 30)
-#: Most names that are expanded; larger cones are not compared down to the inputs.
+#: Maximum number of names that are expanded; larger cones are not compared down to the inputs.
 _LARGEST = 2000
 
 
 class CrossCheck(NamedTuple):
-    """The result of a comparison. ``signals``: how many are equal in both readings.
+    """The result of a comparison. ``signals``: the number of signals if all are equal in both readings; else 0.
 
-    ``difference``: a message about the first signal that is not; None if all are equal. ``decided``: the signal is
-    proved to differ; False: it could not be proved equal.
+    ``difference``: a message about the first signal that was not proved equal; None if all are equal. ``decided``:
+    whether this signal is proved to differ; False: it is unknown whether it does.
     """
 
     signals: int
@@ -40,7 +40,7 @@ class CrossCheck(NamedTuple):
 def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: ProofWatcher) -> CrossCheck:
     """Compare two readings of one design, before a proof changes either.
 
-    Signals that one of the front ends does not support are left out. Raises ``InputError`` if an output needs one.
+    Signals that one of the front ends does not support are left out. Raises ``InputError`` if an output reads one.
     """
     ports = _ports(first), _ports(second)
     if ports[0] != ports[1]:
@@ -107,7 +107,7 @@ class _Comparison:
         return first.signals[name], second.signals[name]
 
     def _read_names(self, name: str) -> None:
-        """Read the drivers of ``name``; note the error if they are not supported."""
+        """Read the drivers of ``name``; record the error if they are not supported."""
         try:
             self._readings[name] = self._reading(name, set())
         except InputError as error:
@@ -115,7 +115,7 @@ class _Comparison:
             self._readings.pop(name, None)
 
     def _not_yet_cut(self) -> list[str]:
-        """Remove unsupported signals, or else a loop, from the cut points; return the names to be read again."""
+        """Remove unsupported signals, or if there are none, a loop, from the cut points; return names to read again."""
         lost = self._senseless.keys() & self._cuts
         if not lost:
             lost = set(self._loop())
@@ -213,7 +213,7 @@ class _Comparison:
         return equal
 
     def _clocks(self, netlist: Netlist, name: str) -> list[object]:
-        """Return for every bit its clock and resets, as functions of inputs."""
+        """Return the clock and the resets of every bit, as functions of inputs."""
         bits: list[object] = [None] * netlist.signals[name].width
         for driver in netlist.signals[name].drivers:
             bits[driver.low : driver.low + driver.width] = [self._pins(driver.clock)] * driver.width
@@ -233,9 +233,9 @@ def _clocked(signal: Signal) -> bool:
 def _questions(a: Term, b: Term) -> list[Question]:
     """Return the questions that must hold for two terms to be the same.
 
-    Without undefined values the terms must be equal. Otherwise a bit is in the mask of a term if it differs between all
-    undefined values at 0 and at all ones. The masks must be equal, and so must all bits outside the masks; and no bit
-    outside a mask may depend on any undefined value.
+    Without undefined values the terms must be equal. Otherwise, a bit is in the mask of a term if it changes when
+    all undefined values change from 0 to all ones. The masks must be equal, and so must all bits outside the masks; and
+    no bit outside a mask may depend on any undefined value.
     """
     if a is b or not any(t.op == "undefined" for t in leaves(a, b)):
         return [(a, b, ())]

@@ -105,7 +105,7 @@ class Atoms(LowBits):
         return self.masked_by(*self._condition(bit), form)
 
     def masked_by(self, condition: int, holds: bool, form: Form) -> Form:
-        """Return ``form`` where ``condition`` is ``holds``, else 0."""
+        """Return ``form`` where ``condition`` equals ``holds``, else 0."""
         form = self._assuming(condition, holds, form)
         if not form.terms:
             bit = self.conditions[condition]
@@ -135,7 +135,7 @@ class Atoms(LowBits):
         return recipe.form if n == 1 and isinstance(recipe, Negative) else None
 
     def _bounds_where(self, condition: int, holds: bool, form: Form) -> tuple[int, int]:
-        """Return bounds of ``form`` where ``condition`` is ``holds``; useful if it is the sign of a related form."""
+        """Return bounds of ``form`` where ``condition`` equals ``holds``; tighter if it is the sign of a related form."""
         for turned in (False, True):
             whole = negated(form) if turned else form
             floored = self.floored(whole)
@@ -161,7 +161,7 @@ class Atoms(LowBits):
         return (lo, min(hi, edge)) if (n > 0) == holds else (max(lo, edge), hi)
 
     def _assuming(self, condition: int, holds: bool, form: Form) -> Form:
-        """Return a form that equals ``form`` where ``condition`` is ``holds``."""
+        """Return a form that equals ``form`` where ``condition`` equals ``holds``."""
         bit = self.conditions[condition]
         if len(bit.terms) == 1 and not bit.constant and not bit.f:
             ((atom, n),) = bit.terms.items()
@@ -175,7 +175,7 @@ class Atoms(LowBits):
             return form
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]
-            if not isinstance(recipe, Low) or atom in sign.terms:  # replacing it would bring it back
+            if not isinstance(recipe, Low) or atom in sign.terms:  # replacing such an atom would bring it back
                 continue
             lo, hi = (sign.lo, -1) if holds else (0, sign.hi)
             first = lo >> recipe.bits

@@ -10,7 +10,7 @@ from dais_verif.prover.residues.recipes import Masked, Other, Recipe
 
 __all__ = ["Combinations", "TooMuchError", "zeros_of"]
 
-#: Most terms that are added or examined: some twenty seconds of work.
+#: Maximum number of terms that are added or examined: some twenty seconds of work.
 _MOST_WORK = 1 << 24
 
 
@@ -24,7 +24,7 @@ def zeros_of(n: int) -> int:
 
 
 class Combinations(ABC):
-    """All atoms so far. ``recipes``: the construction of each. ``bounds``: its least and largest value."""
+    """All atoms so far. ``recipes``: the construction of each atom. ``bounds``: the least and largest value of each."""
 
     def __init__(self) -> None:
         self.recipes: list[Recipe] = []
@@ -39,7 +39,7 @@ class Combinations(ABC):
 
     @abstractmethod
     def masked_by(self, condition: int, holds: bool, form: Form) -> Form:
-        """Return ``form`` where ``condition`` is ``holds``, else 0."""
+        """Return ``form`` where ``condition`` equals ``holds``, else 0."""
 
     def atom(self, key: Hashable, recipe: Recipe, lo: int, hi: int) -> Form:
         """Return the atom with identity ``key``; a new one, an integer in ``lo .. hi``, if there is none yet."""
@@ -53,7 +53,7 @@ class Combinations(ABC):
         return Form(0, 0, {number: 1}, *self.bounds[number])
 
     def other(self, what: Hashable, of: tuple[Form, ...], lo: int, hi: int) -> Form:
-        """Return an atom for a value to which no rule applies: ``what`` of the forms ``of``."""
+        """Return an atom for a value to which no rule applies: the result of operation ``what`` on ``of``."""
         return self.atom(("other", what, *map(key_of, of)), Other(what, of), lo, hi)
 
     def worked(self, steps: int) -> None:
@@ -98,7 +98,7 @@ class Combinations(ABC):
         return Form(f, constant, terms, lo, hi)
 
     def _gathered(self, f: int, constant: int, terms: dict[int, int]) -> Form:
-        """Return the form of ``terms``, with at most one masked atom for each condition and value of it."""
+        """Return the form of ``terms``, with at most one masked atom for each value of each condition."""
         recipes = self.recipes
         masks: dict[tuple[int, bool], list[int]] = {}
         for atom in terms:

@@ -16,9 +16,9 @@ from dais_verif.prover.residues.recipes import Low, Masked, Other
 
 __all__ = ["LowBits"]
 
-#: Most forms with the same low bits that are remembered.
+#: Maximum number of forms with the same low bits that are remembered.
 _MOST_TAKEN = 4
-#: Most atoms that are replaced in one residue: masked atoms may alternate between two forms.
+#: Maximum number of atoms that are replaced in one residue: masked atoms may alternate between two forms.
 _MOST_STEPS = 10_000
 
 
@@ -37,12 +37,12 @@ class LowBits(Combinations):
         super().__init__()
         #: Forms with tight bounds, by number of bits and residue.
         self.close_forms: dict[tuple[int, Key], Form] = {}
-        #: Origins of low bits: atom -> (n, form, bits), where n * atom are the low bits of the form.
+        #: Origins of low bits: atom -> (n, form, bits), where n * atom equals the low bits of the form.
         self._taken: dict[int, list[tuple[int, Form, int]]] = {}
         #: Preferred sign atoms for signs that are equal.
         self.signs: dict[Key, Form] = {}
-        #: Low bits expressed by named atoms: for an atom in them, their number, their form, and the key of the form
-        #: whose low bits they are.
+        #: Low bits expressed by named atoms; for each atom in such an expression: the number of low bits, their form,
+        #: and the key of the form to which they belong.
         self._spelled: dict[int, list[tuple[int, Form, Key]]] = {}
         self._zeros: dict[int, int] = {}
         self._low: dict[tuple[int, Key], Form] = {}

@@ -1,4 +1,4 @@
-"""Prove outputs of RTL that have the same form as the program's, independent of the signals in the RTL."""
+"""Prove outputs of RTL that have the same form as the program's, independently of the signals in the RTL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["same_forms"]
 
 
 def same_forms(program: Program, netlist: Netlist, boundary: Boundary) -> bool:
-    """Return whether every output of the RTL has the form of the program's, and so is equal for all inputs.
+    """Return whether all outputs of the RTL have the same forms as the program's, so they are equal for all inputs.
 
     False means only that no proof was found: undefined values have no form, and forms may be too large.
     """
@@ -80,7 +80,7 @@ class Sides:
         return self._named(form, index)
 
     def _named(self, form: Form, index: int) -> Form:
-        """Return a named atom for a value that is not a combination, such as an activation; later forms stay small."""
+        """Return a named atom for a value that is not a combination, such as an activation; this keeps forms small."""
         atoms = self.words.atoms
         key = key_of(form)
         if (

@@ -24,7 +24,7 @@ class Negative(NamedTuple):
 
 
 class Masked(NamedTuple):
-    """``form`` where ``condition`` is ``holds``, else 0."""
+    """``form`` where ``condition`` equals ``holds``, else 0."""
 
     condition: int
     holds: bool

@@ -27,7 +27,7 @@ class Words:
         return found[root]
 
     def unsigned(self, t: Term, form: Form) -> Form:
-        """Return the unsigned value of ``t``; ``form`` equals it modulo ``2**width``."""
+        """Return the unsigned value of ``t``; ``form`` equals ``t`` modulo ``2**width``."""
         return self.atoms.low(form, t.width)
 
     def input(self, name: object, width: int, *, signed: bool = True) -> Form:
@@ -89,7 +89,7 @@ class Words:
         """Return the AND of two words; if one consists of copies of a bit, it masks the other."""
         for form, other in (of, of[::-1]):
             bit = self.atoms.low(form, 1)
-            if self.atoms.vanishes(self.atoms.sum(form, bit), t.width):  # -1 or 0, in two's complement
+            if self.atoms.vanishes(self.atoms.sum(form, bit), t.width):  # the word is -1 or 0
                 return self.atoms.masked(bit, other)
         return self._other(t, of)
 

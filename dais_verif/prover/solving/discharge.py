@@ -18,7 +18,7 @@ from dais_verif.record.proof import Method
 
 __all__ = ["Discharge", "decide"]
 
-#: Most input bits for which all combinations are tried: if every term has at most 64 bits, and if not.
+#: Maximum number of input bits for which all combinations are tried: if all terms have at most 64 bits, and if not.
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
 #: With more bits than this, the solver is tried first unless there is a product or table, for which it is slow.
 _SOON_BITS = 13
@@ -28,7 +28,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Discharge:
-    """A decision. ``equal``: None if undecided. ``model``: values of leaves on which the two terms differ."""
+    """A decision. ``equal``: whether the terms are equal; None: undecided. ``model``: values for which they differ."""
 
     equal: bool | None
     method: Method

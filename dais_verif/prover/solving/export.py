@@ -50,7 +50,7 @@ def export_statements(
 ) -> list[Statement]:
     """Return the statements of ``proof``, each once; statements that cannot be exported have no text.
 
-    ``netlist``: of the proof, or the same design read again under ``as_written``.
+    ``netlist``: the netlist of the proof, or of the same design read again under ``as_written``.
     """
     claims = {(claim.kind, claim.number): claim for claim in (*proof.ops, *proof.outputs)}
     refiner = _refiner(program, netlist, dut, proof, claims, options)
@@ -59,7 +59,7 @@ def export_statements(
         question = _asked(refiner, claim)
         answer = _ANSWERS[claim.status]
         if claim.kind == "output" and claim.status is Status.REFUTED:
-            answer = "unknown"  # the op that it reads may be wrong, and the statement itself true
+            answer = "unknown"  # an op that it reads may be wrong, although the statement is true
         statement = _add(found, question, f"{claim.kind}_{claim.number}", answer, refiner.obligations[key])
         if answer == "unsat":
             statement.answer = answer
@@ -80,7 +80,7 @@ def _refiner(
     claims: Mapping[tuple[str, int], Claim],
     options: ProofOptions,
 ) -> Refiner:
-    """Return a refiner that makes the statements of the claims again, as in the proof."""
+    """Return a refiner that makes the statements of the claims again, as the proof made them."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.interface.clocking)

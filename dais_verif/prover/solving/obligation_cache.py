@@ -53,7 +53,7 @@ def _tools() -> str:
 
 
 class ObligationCache:
-    """The cache in the file ``path``; None: no cache."""
+    """The cache in the file ``path``; if that is None, nothing is cached."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -63,7 +63,7 @@ class ObligationCache:
         return hashlib.sha256(f"{self._tools} {key} {method}".encode()).hexdigest()
 
     def find(self, keys: Iterable[str]) -> dict[str, Method]:
-        """Return those of ``keys`` that were proved before, with the method."""
+        """Return the ``keys`` of obligations that were proved before, each with the method."""
         if self._path is None:
             return {}
 

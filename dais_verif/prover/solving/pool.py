@@ -20,7 +20,7 @@ __all__ = ["Decided", "Pool", "Question"]
 #: ``(a, b, given)``: are ``a`` and ``b`` equal wherever all of ``given`` are 1?
 Question = tuple[Term, Term, tuple[Term, ...]]
 
-#: Seconds of work in this process before others are started for the remaining questions.
+#: Seconds of work in this process before other processes are started for the remaining questions.
 _ALONE_SECONDS = 1.0
 
 #: The questions for forked processes, which inherit them, so that terms need not be copied.
@@ -110,7 +110,7 @@ class Pool:
 
 
 def _alone() -> None:
-    """Set signals of a worker: SIGTERM ends it silently; Ctrl-C is left to the parent process."""
+    """Set the signal handlers of a worker: SIGTERM ends it silently; Ctrl-C is left to the parent process."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

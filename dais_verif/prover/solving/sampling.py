@@ -30,9 +30,9 @@ __all__ = ["BUT_FOR_BLOCKS", "DISAGREEMENT", "WRITTEN", "draw", "put_to_the_solv
 
 DISAGREEMENT = "the normal form and the solver disagree: a defect of dais-verif, please report it"
 
-#: Fewest obligations of a sample, if there are as many.
+#: Minimum number of obligations in a sample, if there are that many.
 _FEWEST = 8
-#: Most seconds of the solver for one obligation.
+#: Time limit of the solver for one obligation, in seconds.
 _ONE = 1.0
 #: The forms in which obligations are stated.
 WRITTEN, BUT_FOR_BLOCKS = "as written", "as written but for blocks"
@@ -62,11 +62,12 @@ def draw(
 def put_to_the_solver(
     program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: ProofOptions, seconds: float
 ) -> tuple[Sample, dict[str, str]]:
-    """Ask the solver about the claims ``proof.drawn``.
+    """Ask the solver about the claims that were drawn, ``proof.drawn``.
 
-    ``netlists``: the design by the form of its terms: as written, if it was read without making terms; and last as the
-    proof left it, for claims that cannot be stated otherwise. ``seconds``: for each percent of the sample size. Returns
-    the sample, and the statements that the solver refuted, as SMT-LIB 2, by claim.
+    ``netlists``: the netlists of the design, by the form of their terms: first as written, if the design was read
+    without making terms; last as the proof left it, for claims that cannot be stated otherwise. ``seconds``: the time
+    limit for each percent of the sample size. Returns the sample, and the statements that the solver refuted, as
+    SMT-LIB 2, by claim.
     """
     confirmed, undecided, contradicted = 0, {}, {}
     used: dict[str, None] = {}
@@ -98,7 +99,7 @@ def put_to_the_solver(
 
 
 def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:
-    """State a claim by the first builder that can, and note it in ``used``; else return the error of the last one.
+    """State a claim with the first builder that can, and add its name to ``used``; else return the last error.
 
     Without rewrite rules, for example, a register that keeps its value through a wire seems to depend on itself.
     """
@@ -133,7 +134,7 @@ def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) 
 
 
 def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof: Proof) -> Builder:
-    """Return a builder that states the claims again, with pins held as in the proof.
+    """Return a builder that states the claims again, with the pins held as in the proof.
 
     ``final``: the netlist as the proof left it.
     """

@@ -11,7 +11,7 @@ from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["SmtAnswer", "satisfy"]
 
-#: Most bits in a question: bitwuzla needs some 250 bytes for each, and its time limit applies only after it has them.
+#: Maximum number of bits in a question: bitwuzla needs some 250 bytes for each before its time limit applies.
 _MOST_BITS = 1 << 23
 
 _K: Any = bitwuzla.Kind
@@ -39,7 +39,7 @@ _DECIMAL_BITS = 4096
 
 
 class SmtAnswer(NamedTuple):
-    """``verdict``: ``sat``, ``unsat`` or ``unknown``. ``model``: values of all variables if ``sat``."""
+    """An answer. ``verdict``: ``sat``, ``unsat`` or ``unknown``. ``model``: values of all variables if ``sat``."""
 
     verdict: str
     model: Mapping[Term, int]
@@ -140,7 +140,7 @@ class _Translation:
         return self._shift(t, *args)
 
     def _shift(self, t: Term, a: Any, b: Any) -> Any:
-        """Translate a shift; bitwuzla needs both operands in one width."""
+        """Translate a shift; bitwuzla needs both operands in the same width."""
         wide, amount = t.width, t.args[1].width
         if amount > wide:
             kind = _K.BV_SIGN_EXTEND if t.op == "ashr" else _K.BV_ZERO_EXTEND

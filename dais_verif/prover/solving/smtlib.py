@@ -14,9 +14,9 @@ __all__ = ["script"]
 
 
 def script(rtl: Term, wanted: Term, given: Sequence[Term] = (), names: Mapping[Term, str] | None = None) -> str:
-    """Return a script that asks for values with ``rtl`` and ``wanted`` different and all of ``given`` 1.
+    """Return a script that asks for values for which ``rtl`` and ``wanted`` differ and all of ``given`` are 1.
 
-    The answer ``unsat`` means that they are equal. ``names``: what leaves stand for, for comments.
+    The answer ``unsat`` means that ``rtl`` and ``wanted`` are equal. ``names``: names of leaves, for comments.
     """
     lines = ["(set-logic QF_BV)"]
     known: dict[Term, str] = {}
@@ -59,9 +59,9 @@ def _add(t: Term, *args: str) -> str:
 
 
 def _shift(word: str) -> Callable[..., str]:
-    """Return a rule for a shift: SMT-LIB needs both operands in one width.
+    """Return a rule for a shift: SMT-LIB needs both operands in the same width.
 
-    The amount is extended with zeros, the value by the kind of shift.
+    The amount is extended with zeros, the value according to the kind of shift.
     """
 
     def rule(t: Term, a: str, b: str) -> str:

@@ -39,7 +39,7 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             constant -= sign
             collect(t.args[0], -sign)
         elif t.op == "concat" and t.args[0].op in ("add", "neg", "not") and _is_shifted(t):
-            shifted, zeros = t.args  # treat the shifted value like the value
+            shifted, zeros = t.args  # treat the shifted value like the value itself
             if shifted.op != "neg":
                 constant += sign * (shifted.low if shifted.op == "add" else -1) << zeros.width
             for x in shifted.args:

@@ -1,4 +1,4 @@
-"""Comparisons, which have one bit, choices and tables."""
+"""Comparisons, whose results have one bit, choices and tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _sext_equals(a: Term, value: int) -> Term:
 
 
 def _concat_equals(a: Term, value: int) -> Term | None:
-    """Return whether a concatenation equals ``value``; constant parts are compared now. None if it has none."""
+    """Return whether a concatenation equals ``value``; constant parts are compared now. None if there are none."""
     rest: list[Term] = []
     kept, offset = 0, a.width
     for part in a.args:

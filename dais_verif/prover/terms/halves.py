@@ -16,9 +16,9 @@ __all__: list[str] = []
 
 
 def _joined_sum(high: Term, low: Term) -> Term | None:
-    """Return the sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms.
+    """Return the sum ``high`` with ``low`` below it as one sum; None if that is not possible.
 
-    Returns None if it is not.
+    It is possible if ``low`` is the lower part of a term of the sum, or minus the lower part of a subtracted term.
     """
     for number, t in enumerate(high.args):
         if follows(t, low):
@@ -31,7 +31,7 @@ def _borrowed(high: Term, low: Term) -> Term | None:
     """Return one sum if ``low`` is minus the lower part of a subtracted term and ``high`` has the borrow; else None."""
     if low.op != "neg" and low.width > 1:
         return None
-    lower = low.args[0] if low.op == "neg" else low  # of one bit
+    lower = low.args[0] if low.op == "neg" else low  # one bit equals its negation
     borrow = neg(zext(nonzero(lower), high.width))
     if borrow not in high.args:
         return None

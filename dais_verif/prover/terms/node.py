@@ -28,8 +28,8 @@ class Term:
     """One node, compared by identity; only ``make`` creates nodes.
 
     ``op``: the operation. ``data``: a constant's value, a variable's name, the low bit of an ``extract``, the
-    entries of a ``lookup``, the constant of an ``add``. ``number``: in order of creation, so arguments have smaller
-    numbers.
+    entries of a ``lookup``, the constant of an ``add``. ``number``: increases in order of creation, so arguments
+    have smaller numbers.
     """
 
     __slots__ = ("args", "data", "number", "op", "width")
@@ -87,7 +87,7 @@ def is_open(t: Term) -> bool:
 
 
 class Mode:
-    """``literal``: operations with an argument that is not constant are not rewritten."""
+    """``literal``: whether operations with an argument that is not constant are left as written."""
 
     literal = False
 

@@ -120,7 +120,7 @@ def concat(*parts: Term) -> Term:
 def replaced(t: Term, low: int, piece: Term) -> Term:
     """Return ``t`` with its bits from ``low`` on replaced by ``piece``.
 
-    Within a part of a ``concat``, only the neighbours of the part are examined for joins.
+    If ``piece`` lies within one part of a ``concat``, only the neighbours of this part are examined for joins.
     """
     high = low + piece.width
     if piece.width == t.width:
@@ -181,7 +181,7 @@ def _join(high: Term, low: Term) -> Term | None:
     return both
 
 
-#: Rules that join a term of an operation with the term below it; added by the module of the operation.
+#: For each operation, the rule that joins its terms with the term below; added by the module of the operation.
 JOIN: dict[str, Callable[[Term, Term], Term | None]] = {}
 
 

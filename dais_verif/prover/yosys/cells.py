@@ -52,7 +52,7 @@ def _signed(cell: Cell) -> bool:
 
 
 def _operands(cell: Cell, x: Inputs, least: int = 1) -> tuple[Term, Term]:
-    """Return both operands, extended to the wider one or to ``least`` bits; signed only if both are signed."""
+    """Return both operands, extended to the wider of them or to ``least`` bits; as signed only if both are signed."""
     width = max(x["A"].width, x["B"].width, least)
     return resize(x["A"], width, _signed(cell)), resize(x["B"], width, _signed(cell))
 
@@ -100,7 +100,7 @@ def _shifted(rule: Callable[[Term, Term], Term], arithmetic: bool = False) -> Ru
 
 
 def _shift(cell: Cell, x: Inputs) -> Term:
-    """Shift to the right; by a negative amount, to the left."""
+    """Shift A to the right by B; if B is negative, shift it to the left."""
     width = max(x["A"].width, cell.number("Y_WIDTH"))
     a, b = resize(x["A"], width, bool(cell.number("A_SIGNED"))), x["B"]
     found = lshr(a, b)
@@ -134,7 +134,7 @@ def _parallel(cell: Cell, x: Inputs) -> Term:
 
 
 def _exclusive(bits: list[Term]) -> bool:
-    """Return whether the bits exclude each other: they compare one term with different constants."""
+    """Return whether the bits exclude each other, because they compare one term with different constants."""
     subjects: set[Term] = set()
     values: list[int] = []
     for bit in bits:
@@ -195,7 +195,7 @@ LOGIC: dict[str, Rule] = {
     "$pmux": _parallel,
 }
 
-#: Cells in which each output bit depends on the same bit of the operands only.
+#: Cells in which each output bit depends only on the same bit of the operands.
 BITWISE: dict[str, Callable[..., Term]] = {
     "$not": bnot,
     "$pos": lambda a: a,

@@ -12,7 +12,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["Bit", "Cell", "Module", "number", "place", "read_form"]
 
-#: The number of a net of one bit, or a constant: ``0``, ``1``, ``x``, ``z``.
+#: The number of a one-bit net, or a constant: ``0``, ``1``, ``x``, ``z``.
 Bit = int | str
 
 
@@ -46,7 +46,7 @@ class Net(msgspec.Struct):
 
 
 class Words(msgspec.Struct):
-    """A memory: its words are ``start_offset .. start_offset + size - 1``."""
+    """A memory, whose words have the addresses ``start_offset .. start_offset + size - 1``."""
 
     width: int
     size: int

@@ -20,18 +20,18 @@ __all__ = ["elaborate"]
 _WAYS = ("input", "output")
 _REGISTERS = ("$dff", "$adff", "$aldff")
 _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
-#: For cells that pass inputs on unchanged, these inputs.
+#: For each type of cell that passes inputs on unchanged, the names of these inputs.
 _CHOSEN = {"$mux": ("A", "B"), "$pmux": ("A", "B"), "$pos": ("A",)}
 _READING = ("$memrd", "$memrd_v2")
 #: Cells that drive no signals.
 _SILENT = ("$assert", "$cover", "$live", "$check", "$print", "$scopeinfo")
-#: Those that the answer names as left out; and cells that restrict the inputs, which are refused.
+#: Silent cells that the answer lists as left out; and cells that restrict the inputs, which are refused.
 _CHECKS = {"$assert": "assertion", "$cover": "cover statement", "$live": "assertion", "$check": "assertion"}
 _NARROWING = ("$assume", "$fair")
 
 
 def elaborate(form: Path, top: str) -> Netlist:
-    """Read module ``top`` of the JSON file ``form``. Raises ``InputError`` for what is not supported."""
+    """Read module ``top`` of the JSON file ``form``. Raises ``InputError`` for unsupported constructs."""
     modules = read_form(form)
     if top not in modules:
         raise UnknownTop.of(
@@ -162,7 +162,7 @@ class _Instance:
         for port, bits in cell.connections.items():
             signal = inside[port]
             if not bits:
-                continue  # open
+                continue  # an open port
             if len(bits) != signal.width:
                 raise InputError(
                     f"{where}: port {port!r} of {name!r} has {signal.width} bits, and {len(bits)} are connected"
