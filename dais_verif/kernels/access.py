@@ -18,10 +18,10 @@ PATTERN_DIMS = 5
 
 @dataclass(frozen=True)
 class TensorAccess:
-    """The access of a tensor of ``sizes``: a pattern for each dimension, None if each member touches all of it.
+    """The access of a tensor of ``sizes``: a pattern per dimension, None where each member touches all of it.
 
-    ``dummy_dim``: the dimension of the index space that such dimensions follow; by convention an additional last one
-    with one member.
+    ``dummy_dim``: the dimension of the index space that such dimensions follow; by convention an additional last
+    dimension with one member.
     """
 
     sizes: tuple[int, ...]
@@ -56,7 +56,7 @@ class TensorAccess:
 
     @property
     def all_required(self) -> tuple[bool, ...]:
-        """For each dimension, whether each member touches all of it."""
+        """Whether each member touches the whole dimension, for each dimension of the tensor."""
         return tuple(dim is None for dim in self.dims)
 
     @property
@@ -81,14 +81,15 @@ class TensorAccess:
         return stated.span(members[stated.dim])
 
     def region_of(self, member: Sequence[int]) -> Region:
-        """Return the elements that one member accesses. Raises as ``region`` does."""
+        """Return the elements that one member accesses. Raises the errors of ``region``."""
         return self.region(Region(tuple(member), (1,) * len(member)))
 
     def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
         """Return the box of members in ``geometry`` that together access exactly ``region``; None if there is none.
 
-        Dimensions of the index space that no dimension of the tensor follows are whole. A region that spans a whole
-        dimension of the tensor does not restrict members, unless it is exactly the region of some members.
+        The box spans the whole of each dimension of the index space that no dimension of the tensor follows. A region
+        that spans a whole dimension of the tensor does not restrict members, unless it is exactly the region of some
+        members.
         """
         spans = [Span(0, n - 1) for n in geometry]
         for size, stated, elements in zip(self.sizes, self.dims, region.spans, strict=True):

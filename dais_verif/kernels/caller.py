@@ -19,8 +19,8 @@ from dais_verif.kernels.structures import (
 
 __all__ = ["MOST_CALLS", "GlueError", "instantiate"]
 
-#: The number of calls after which a caller gives up: sizes of auxiliary tensors and of the program need one each, the
-#: others allow for glue code that changes its answer.
+#: The number of calls after which a caller gives up: sizes of auxiliary tensors and of the program need one call
+#: each, the other calls allow for glue code that changes its answer.
 MOST_CALLS = 5
 
 #: Codes after which the caller makes its buffers larger and calls again.

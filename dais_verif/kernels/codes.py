@@ -58,7 +58,7 @@ class GlueCode(IntEnum):
 
 
 class TpcLibCode(IntEnum):
-    """Return codes of ``InstantiateTpcKernel``; those up to 20, except 15, have the same meaning as in ``GlueCode``."""
+    """Return codes of ``InstantiateTpcKernel``; codes up to 20, except 15, have the same meaning as in ``GlueCode``."""
 
     SUCCESS = 0
     NODE_NOT_FOUND = 1
@@ -99,11 +99,11 @@ class TpcLibCode(IntEnum):
 
 
 def code_to_tpc(code: GlueCode) -> TpcLibCode:
-    """Return the code in the newer generation; FAILED for contiguous tensors, for which it has no code."""
+    """Return the code in the newer generation; FAILED for the code about contiguous tensors, which it lacks."""
     return TpcLibCode.FAILED if code is GlueCode.KERNEL_REQUIRE_CONTIGUOUS_TENSOR else TpcLibCode(code.value)
 
 
 def code_from_tpc(code: TpcLibCode) -> GlueCode:
-    """Return the code in the older generation; FAILED for those that it does not have."""
+    """Return the code in the older generation; FAILED for codes that the older generation lacks."""
     newer = (TpcLibCode.INVALID_SHAPE_INFERENCE_ID, *(TpcLibCode(n) for n in range(21, 25)))
     return GlueCode.FAILED if code in newer else GlueCode(code.value)

@@ -73,14 +73,14 @@ _FORMATS = {
 class PadValue:
     """The value read outside a tensor: the pattern of one element, interpreted by the tensor's type.
 
-    ``bits``: of a C type at most 32 bits, of a fixed-point type the raw integer.
+    ``bits``: the pattern of a C type, at most 32 bits, or the raw integer of a fixed-point type.
     """
 
     bits: int = 0
 
     @classmethod
     def of(cls, kind: TensorType, value: float) -> PadValue:
-        """Return the pad of ``value``. Raises ``InputError`` if the type does not have it exactly, or no pads."""
+        """Return the pad of ``value``. Raises ``InputError`` if the type cannot hold it exactly, or has no pads."""
         if isinstance(kind, FixedType):
             raw = math.ldexp(value, kind.f)
             if raw != int(raw) or not kind.raw_min <= raw <= kind.raw_max:

@@ -73,7 +73,7 @@ class Libraries:
         return names_that_fit([name if often[name] == 1 else f"{of}/{name}" for of, name in listed], max_count)
 
     def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = NO_BUFFERS, /) -> Answer:
-        """Answer a request by the library that has the kernel. An ambiguous name is NODE_NOT_FOUND: qualify it."""
+        """Answer a request by the library that has the kernel. The answer to an ambiguous name is NODE_NOT_FOUND."""
         having, plain = self._having(params.node_name)
         if len(having) != 1:
             why = _ambiguous(plain, having) if having else ""
@@ -81,7 +81,7 @@ class Libraries:
         return having[0].library.habana_kernel(replace(params, node_name=plain), instance)
 
     def find(self, name: str) -> tuple[FoundLibrary, str]:
-        """Return the library of a kernel, and the kernel's name in it. Raises ``InputError`` unless there is one."""
+        """Return the library of a kernel, and the kernel's name in it. Raises ``InputError`` for none or several."""
         having, plain = self._having(name)
         if len(having) == 1:
             return having[0], plain

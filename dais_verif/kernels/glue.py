@@ -38,7 +38,7 @@ Answer = tuple[GlueCode, HabanaKernelInstantiation]
 
 @dataclass(frozen=True)
 class Request:
-    """A request, as the functions of a kernel receive it. ``given``: its private structure, by field names."""
+    """A request, as the functions of a kernel receive it. ``given``: the fields of its private structure, by name."""
 
     params: HabanaKernelParams
     given: Any = None
@@ -63,7 +63,7 @@ class Fault:
     why: str = ""
 
 
-#: A check of a request whose numbers of tensors are right. None: no fault.
+#: A check of a request whose numbers of tensors are right; it returns None if there is no fault.
 Check = Callable[[Request], Fault | None]
 
 
@@ -84,13 +84,13 @@ class Kernel:
     """A kernel: names, counts, checks in their order, and functions for requests that passed them.
 
     ``program`` returns the bytes of the block. ``structure``: the private parameters that it needs, if any; they are
-    also its scalar parameters, unless ``scalars`` returns other bytes. ``listed``: the list of kernels has its name.
-    ``isa_buffer``: the caller gives a buffer for the program in the older of its two places. ``optional_inputs``: how
-    many of the last inputs may be left out. ``about``: what it computes, in one line. ``taps``: the messages of each
-    member.
+    also its scalar parameters, unless ``scalars`` returns other bytes. ``listed``: its name is in the list of kernels.
+    ``isa_buffer``: the caller provides the buffer for the program in its older form. ``optional_inputs``: how
+    many of the last inputs may be left out. ``about``: what the kernel computes, in one line. ``taps``: the messages of
+    each member.
 
-    For users and their files: ``input_names``; ``defaults`` of private parameters, others are 0; ``words``: for each
-    parameter, words that may be given instead of values.
+    For users and their files: ``input_names``; ``defaults`` of private parameters, which otherwise are 0; ``words``:
+    for each parameter, words that may be given instead of values.
     """
 
     name: str
@@ -153,7 +153,7 @@ class Kernel:
         return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
     def _defined(self, request: Request, scalars: tuple[int, ...]) -> HabanaKernelInstantiation:
-        """Return the part that does not depend on buffers."""
+        """Return the part of the answer that does not depend on buffers."""
         geometry, patterns, pads = tuple(self.index_space(request)), self.patterns(request), self.pads(request)
         taps = tuple(self.taps(request))
         if not 1 <= len(geometry) <= MAX_DIMS:

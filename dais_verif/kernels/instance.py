@@ -58,7 +58,7 @@ def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -
 def fitted(instance: KernelInstance) -> KernelInstance:
     """Return ``instance``, whose block may read other types, with a block whose inputs have the types of its tensors.
 
-    Raises as ``require_ports`` does.
+    Raises the errors of ``require_ports``.
     """
     require_ports(instance)
     block, mapping = instance.block, instance.mapping

@@ -15,7 +15,7 @@ __all__ = ["KernelLibrary", "KernelNames", "Library", "names_that_fit"]
 
 
 class KernelNames(NamedTuple):
-    """The number of kernels, and their names if the caller has room for all, else no names."""
+    """The number of kernels, and their names if the caller has room for all names, else no names."""
 
     code: GlueCode
     number: int
@@ -32,7 +32,7 @@ class KernelLibrary(Protocol):
     """The interface of a library: the two entry points. A module with these two functions is a library, too."""
 
     def get_kernel_names(self, device: int, max_count: int) -> KernelNames:
-        """Return the names of its kernels for a device."""
+        """Return the names of the library's kernels for a device."""
 
     def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = ..., /) -> Answer:
         """Answer a request for a kernel."""
@@ -40,12 +40,12 @@ class KernelLibrary(Protocol):
 
 @dataclass(frozen=True)
 class Library:
-    """A library of declared kernels. Raises ``InputError`` if two have one name."""
+    """A library of declared kernels. Raises ``InputError`` if two kernels have the same name."""
 
     name: str
     kernels: tuple[Kernel, ...]
     version: int = 1
-    #: Devices for which it has kernels.
+    #: Devices for which the library has kernels.
     devices: frozenset[int] = field(default=frozenset(DeviceId))
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Library:
     def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
         """Return the names of the kernels for a device: their number, and all of them if ``max_count`` is enough.
 
-        A device without kernels has 0 of them, which is not an error.
+        For a device without kernels the number is 0, which is not an error.
         """
         offered = [
             kernel.name

@@ -112,7 +112,7 @@ class Mapping:
 
     @property
     def members(self) -> int:
-        """Number of members."""
+        """The number of members."""
         return prod(self.geometry)
 
     def access(self, tensor: MappedTensor) -> TensorAccess:
@@ -124,7 +124,7 @@ class Mapping:
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry), keep_windows=True)
 
     def addressing(self, tensor: MappedTensor) -> Addressing:
-        """Return the elements that members access, stated or derived from the pattern."""
+        """Return the elements that members access, as stated, or else as derived from the pattern."""
         return tensor.addressing or Addressing.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
 

@@ -35,8 +35,8 @@ _TENSOR_KEYS = ("name", "shape", "type", "map", "pad")
 def read_own_kernel(path: Path) -> KernelInstance:
     """Return the instance that the TOML file ``path`` describes. Its program's path is relative to the file.
 
-    A tensor without a stated type has the smallest that holds all values that the program reads or writes. Raises
-    ``InputError`` that names file and key, or the difference between ports and elements of a member, and
+    A tensor without a stated type gets the smallest type that holds all values that the program reads or writes. Raises
+    ``InputError``, which names file and key, or the difference between ports and elements of a member, and
     ``ProgramError`` for an invalid program. ``check_mapping`` checks the laws of its mapping.
     """
     name = f"kernel {str(path)!r}"

@@ -47,7 +47,7 @@ def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
 
     The last dimension of shapes is the fastest, as in NumPy. Content is ``file``, an .npy file of real numbers that the
     type holds exactly, or random numbers from ``seed``. Glue code determines the output's shape, and its type if none
-    is given. Raises ``InputError`` that names file and key.
+    is given. Raises ``InputError``, which names file and key.
     """
     name, tree = _read(path)
     asked = tree.get("kernel")
@@ -176,7 +176,7 @@ def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
 
 
 def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
-    """Return the bytes of the private structure; an option with a list as its value is height and width."""
+    """Return the bytes of the private structure; a list as the value of an option is height and width."""
     where, structure = f"{name}: [options]", kernel.structure
     if not isinstance(options, dict):
         raise InputError(f"{where} is {_short(options)}, must be a table")
@@ -188,7 +188,7 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
         pair = (f"{key}_h", f"{key}_w")
         if key in fields and isinstance(value, int | float) and not isinstance(value, bool):
             values[key] = value
-        elif set(pair) <= set(fields) and type(value) is int:  # the same for both
+        elif set(pair) <= set(fields) and type(value) is int:  # the same value for height and width
             values |= dict.fromkeys(pair, value)
         elif set(pair) <= set(fields) and isinstance(value, list) and [type(one) for one in value] == [int, int]:
             values |= dict(zip(pair, value, strict=True))

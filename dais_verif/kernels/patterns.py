@@ -65,28 +65,29 @@ class DimPattern:
 
     @cached_property
     def exact(self) -> Slopes:
-        """Its coefficients as exact numbers."""
+        """The coefficients of the pattern as exact numbers."""
         return Slopes(*map(Fraction, (self.start_a, self.start_b, self.end_a, self.end_b)))
 
     @property
     def is_whole(self) -> bool:
-        """True if it means the whole dimension, whatever its size: explicitly, or because a slope is below 1.
+        """True if the pattern means the whole dimension of any size: explicitly, or because a slope is below 1.
 
-        The usual form of the latter is slope 0 from 0 to size - 1.
+        The usual pattern with such a slope has slope 0 and elements 0 to size - 1.
         """
         return self.all_required or min(self.start_a, self.end_a) < 1
 
     def covers_all(self, size: int) -> bool:
-        """Return True if it counts as the whole dimension of ``size`` elements for every member.
+        """Return True if the pattern counts as the whole dimension of ``size`` elements for every member.
 
-        This is the case if it means the whole dimension, or if the elements of one member span at least ``size``.
+        This is the case if the pattern means the whole dimension, or if the elements of one member span at least
+        ``size``.
         """
         return self.is_whole or self.exact.end_b - self.exact.start_b >= size
 
     def span(self, members: Span) -> Span:
         """Return the elements that ``members`` touch: floor of the start, ceiling of the end, swapped if reversed.
 
-        It may begin below 0 and end beyond the tensor.
+        The span may begin below 0 and end beyond the tensor.
         """
         start_a, start_b, end_a, end_b = self.exact
         lo, hi = sorted((start_a * members.first + start_b, end_a * members.last + end_b))
@@ -103,7 +104,7 @@ class DimPattern:
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """The pattern of a tensor: one per dimension, the fastest first; missing ones are patterns of zeros.
+    """The patterns of a tensor's dimensions, the fastest first; missing ones are patterns of zeros.
 
     ``all_required``: each member touches the whole tensor. ``memset_before_execution``: the tensor is set to one value
     before the first member runs. ``inputs_reusability``: a mask of 16 bits. The other flags are kept, but have no

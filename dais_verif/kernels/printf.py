@@ -96,7 +96,7 @@ class PrintBuffer:
 
 
 def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> PrintBuffer:
-    """Return a buffer of up to ``size`` bytes with texts and their variables; 0 for a text without a variable.
+    """Return a buffer of up to ``size`` bytes with texts and their variables, 0 for a text without a variable.
 
     A record is a mark, the variable, and the text with four bytes per dword, which ends with a NUL in its last dword.
     """

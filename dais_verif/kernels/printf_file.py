@@ -19,9 +19,9 @@ _NUMBERS = re.compile(r"(\d{1,9})\.\.(\d{1,9})", re.ASCII)
 
 
 def read_taps(name: str, entries: Any) -> tuple[PrintfTap, ...]:
-    """Return the messages that ``entries`` of file ``name`` state. Raises ``InputError`` that names file and key.
+    """Return the messages that ``entries`` of file ``name`` state. Raises ``InputError``, which names file and key.
 
-    ``op`` and ``output`` are a number, or several, ``"3..6"``: then the message is printed once for each of them.
+    ``op`` and ``output`` are a number, or a range such as ``"3..6"``: then the message is printed once for each number.
     """
     tables = [entries] if isinstance(entries, dict) else entries
     if not isinstance(tables, list) or not all(isinstance(entry, dict) for entry in tables):

@@ -33,7 +33,7 @@ class PrivateStructure:
 
     @property
     def size(self) -> int:
-        """Its size in bytes."""
+        """The size of the structure in bytes."""
         return 4 * len(self.fields)
 
     def pack(self, values: Mapping[str, float]) -> bytes:

@@ -17,7 +17,7 @@ class Span(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of integers, 0 if there are none."""
+        """The number of integers, 0 if there are none."""
         return max(self.last - self.first + 1, 0)
 
     def within(self, size: int) -> Span:
@@ -49,12 +49,12 @@ class Region(NamedTuple):
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Its span in each dimension."""
+        """The span of the box in each dimension."""
         return tuple(Span(first, first + n - 1) for first, n in zip(self.offset, self.size, strict=True))
 
     @property
     def volume(self) -> int:
-        """Number of elements, 0 if a dimension has none."""
+        """The number of elements, 0 if a dimension has none."""
         return prod(max(n, 0) for n in self.size)
 
     def __str__(self) -> str:

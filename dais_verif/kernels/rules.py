@@ -55,7 +55,7 @@ def refuse(
 
 
 def expect_types(inputs: Types, outputs: Types) -> Check:
-    """Return a check of all types that writes back all of them, including right ones, if one is wrong."""
+    """Return a check of all types that, if one is wrong, writes back all types, including right ones."""
 
     def check(request: Request) -> Fault | None:
         if not (_wrong(request.inputs, inputs) or _wrong(request.outputs, outputs)):
@@ -110,7 +110,7 @@ def expect_output_sizes(sizes: Callable[[Request], Sequence[int]], output: int =
 
 
 def access(*dims: DimPattern, all_required: bool = False, memset: bool = False) -> AccessPattern:
-    """Return the pattern of a tensor from those of its dimensions, the fastest first."""
+    """Return the pattern of a tensor from the patterns of its dimensions, the fastest first."""
     return AccessPattern(dims, all_required, memset)
 
 
@@ -137,7 +137,7 @@ def whole(size: int, dim: int = 0) -> DimPattern:
 def window(dim: int, stride: int, pad: int, kernel: int, dilation: int, count: int = 1) -> DimPattern:
     """Return the pattern of the inputs of a convolution or pooling with ``count`` outputs per member.
 
-    With ``K = (kernel - 1) * dilation + 1`` that is ``K * count - (K - stride) * (count - 1)`` elements.
+    With ``K = (kernel - 1) * dilation + 1`` a member reads ``K * count - (K - stride) * (count - 1)`` elements.
     """
     reach = (kernel - 1) * dilation + 1
     return DimPattern.affine(dim, count * stride, -pad, -pad + reach * count - (reach - stride) * (count - 1) - 1)

@@ -31,10 +31,11 @@ def read_type(text: str) -> FixedType:
 
 
 def read_pattern(text: str) -> DimPattern:
-    """Parse ``text`` as the pattern of a dimension. Raises ``InputError`` if it is not one.
+    """Parse ``text`` as the pattern of a dimension. Raises ``InputError`` for other texts.
 
-    ``all``: each member touches all of it. ``[1]``: one element, the coordinate in dimension 1 of the index space.
-    ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three elements, the middle one at the coordinate of the member.
+    ``all``: each member touches the whole dimension. ``[1]``: one element, the coordinate in dimension 1 of the index
+    space. ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three elements, the middle one at the coordinate of the
+    member.
     """
     if text == "all":
         return DimPattern(all_required=True)

@@ -83,7 +83,7 @@ class TensorGeometry:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes that count."""
+        """The sizes of the dimensions in use."""
         return self.sizes[: self.dims]
 
 
@@ -97,7 +97,7 @@ class QuantizationParams:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor of a request. ``data``: its content where it is constant."""
+    """A tensor of a request. ``data``: its content if it is constant."""
 
     geometry: TensorGeometry = field(default_factory=TensorGeometry)
     data_type: TensorType = DataType.F32
@@ -125,7 +125,7 @@ class Tensor:
 
     @property
     def dims(self) -> int:
-        """The number of them in use."""
+        """The number of dimensions in use."""
         return self.geometry.dims
 
 
@@ -176,8 +176,9 @@ class DeviceKernel:
 class WrittenBack:
     """The data that glue code writes into the structures of its caller.
 
-    Sizes, types and ``quantization``: by the number of the tensor. ``require_reducible``, ``require_contiguous``:
-    numbers of inputs whose flag is set. ``aux_buffer_sizes``, ``elf_size`` and ``isa_size``: bytes.
+    Sizes, types and ``quantization`` are stored by tensor number. ``require_reducible``, ``require_contiguous``:
+    numbers of the inputs whose flag glue code sets. ``aux_buffer_sizes``, ``elf_size`` and ``isa_size``: sizes in
+    bytes.
     """
 
     input_count: int | None = None
@@ -200,7 +201,7 @@ class HabanaKernelInstantiation:
     """An answer; as an argument of a call, the caller's buffers: sizes of program and auxiliary tensors, in bytes.
 
     ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: why a request is
-    refused, for users, if glue code gives a reason. With codes 9 and 18 it is incomplete: only use the sizes then.
+    refused, for users, if glue code gives a reason. With codes 9 and 18 the answer is incomplete: only use its sizes.
     ``taps``: the messages that the program prints, which are part of the program in C.
     """
 

@@ -24,7 +24,8 @@ class Touch(Enum):
 def judge_touched(stated: DimPattern, members: Span, touched: Span, size: int, *, partial: bool = False) -> Touch:
     """Judge the range of elements that ``members`` touched in a dimension of ``size`` elements.
 
-    A range that ends early is right if it ends with the tensor. ``partial``: the range may be smaller than stated.
+    A range that ends early is right if it ends at the end of the tensor. ``partial``: the range may be smaller than
+    stated.
     """
     if stated.covers_all(size):
         return Touch.OK

@@ -62,7 +62,7 @@ def _members(instance: KernelInstance) -> Ints:
 
 
 def _elements(tensor: MappedTensor, elements: Ints, first: int) -> Ints:
-    """Return the numbers of elements, counted from ``first`` on in NumPy's order; -1 for those outside."""
+    """Return the numbers of elements, counted from ``first`` on in NumPy's order; -1 for elements outside."""
     sizes = np.array(tensor.sizes, dtype=np.int64)
     inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
     strides = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
@@ -82,7 +82,7 @@ def _read(instance: KernelInstance) -> tuple[Ints, tuple[tuple[int, FixedType], 
 
 
 def _written(instance: KernelInstance) -> Ints:
-    """Return for each element of the outputs member * n_out + port of its writer, or -1."""
+    """Return for each element of the outputs ``member * n_out + port`` of its writer, or -1 if it has none."""
     mapping, members = instance.mapping, _members(instance)
     found, port = [np.zeros(0, dtype=np.int64)], 0
     for tensor in mapping.outputs:
@@ -137,7 +137,7 @@ def _quantised(raw: int, f: int, kind: FixedType) -> int:
 
 
 def _shifts(instance: KernelInstance, read: Ints) -> Ints:
-    """Return the shift of each element, which ports must agree on."""
+    """Return the shift of each input element. Raises ``InputError`` if two ports shift it differently."""
     count = sum(int(np.prod(tensor.sizes)) for tensor in instance.mapping.inputs)
     shifts = np.zeros(count, dtype=np.int64)
     wanted = np.broadcast_to(instance.block.inp_shift, read.shape)

@@ -57,7 +57,7 @@ def print_measured(record: MeasuredRecord, out: Console) -> None:
 
 
 def measured_columns(record: MeasuredRecord) -> dict[str, Callable[[Measured], str]]:
-    """Return the columns that only some records have, by title."""
+    """Return, by title, the columns that only some records have."""
     found: dict[str, Callable[[Measured], str]] = {}
     if record.sharpened:
         found["reached"] = lambda one: f"{max(one.reached or [0.0]):g}"

@@ -17,7 +17,7 @@ SHOWN = 10
 
 
 def print_check(record: CheckRecord, out: Console, *, everything: bool = False) -> None:
-    """Print ``record``; ``everything``: every op concerned, not only the first ``SHOWN``."""
+    """Print ``record``; ``everything``: print all ops concerned, not only the first ``SHOWN``."""
     info, ports, overflow = record.program, record.ports, record.overflow
     alir = info.layout == "alir"
     assumed = " (assumed)" if info.layout_assumed else ""

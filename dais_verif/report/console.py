@@ -79,7 +79,7 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
 
 
 def _next_step(record: SimulationRecord) -> str:
-    """Return the next step for the user; if a simulator failed, with the results of the other one."""
+    """Return the next step for the user; if one simulator failed, include the results of the other one."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
     if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
@@ -165,7 +165,7 @@ def _simulators(record: SimulationRecord) -> Table:
     for name in ("simulator", "version", "vectors", "bits compared", "mismatches", "X", "build", "run"):
         table.add_column(name, justify="left" if name in ("simulator", "version") else "right")
     for s in record.simulators:
-        if s.failure and not s.version:  # with a version it ran, perhaps only to report a protocol violation
+        if s.failure and not s.version:  # it ran if its version is known, perhaps only to report a violation
             table.add_row(s.name, Text("failed", style="red"), "-", "-", "-", "-", "-", "-")
             continue
         version = (s.version or "").split(" ")[0]

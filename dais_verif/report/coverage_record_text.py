@@ -14,7 +14,7 @@ __all__ = ["print_coverage_record"]
 
 
 def print_coverage_record(record: CoverageRecord, program: Program, out: Console) -> None:
-    """Print ``record``, which is of ``program``, as text for users."""
+    """Print ``record``, the coverage of ``program``, as text for users."""
     coverage = record.coverage
     out.print(f"program    {program_line(record.program)}", markup=False)
     more = f", {coverage.directed} of them directed" if coverage.directed else ""

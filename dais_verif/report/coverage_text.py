@@ -13,7 +13,7 @@ __all__ = ["print_coverage"]
 def print_coverage(
     coverage: Coverage, out: Console, *, mnemonics: dict[int, str] | None = None, shown: int = 10
 ) -> None:
-    """Print the table of groups, the worst ``shown`` ops and as many open bins. ``mnemonics``: mnemonic of each op."""
+    """Print the table of groups, the ``shown`` worst ops and as many open bins. ``mnemonics``: one for each op."""
     table = Table(box=None, pad_edge=False, header_style="")
     table.add_column("coverage")
     for column in ("bins", "hit", "unreachable", "open"):

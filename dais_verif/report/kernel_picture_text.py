@@ -64,7 +64,7 @@ def region_words(tensor: TensorPicture) -> str:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    """Yield the marks, with the coordinate of each row, and of the first and the last column."""
+    """Yield the lines of marks, with the coordinates of each row, of the first column and of the last column."""
     last_row, last_column = grid.first_row + len(grid.rows) - 1, grid.first_column + len(grid.rows[0]) - 1
     width = max(len(str(grid.first_row)), len(str(last_row)), 4)
     yield f"  {grid.title}{', cut' if grid.cut else ''}"

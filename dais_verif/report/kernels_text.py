@@ -62,7 +62,7 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
 
 
 def print_printed(run: KernelRun, out: Console) -> None:
-    """Print the text that members print, and the simulators in which it differs, if that was requested."""
+    """Print the text that members print, and, if requested, the simulators whose text differs."""
     for number, text in enumerate(run.printed or []):
         _print_text(f"printed    by members of sample {number}", text, out)
     for one in run.printed_by or []:

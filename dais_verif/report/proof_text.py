@@ -20,7 +20,7 @@ _SHOWN = 10
 
 
 def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mismatch: Mismatch | None = None) -> None:
-    """Print ``record``. ``bitwise``: of a netlist. ``mismatch``: the mismatch that a simulator showed."""
+    """Print ``record``. ``bitwise``: a netlist was proved. ``mismatch``: the mismatch that a simulator showed."""
     rtl, seconds = record.rtl, record.seconds
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)

@@ -49,7 +49,7 @@ def regression_table(
 
 
 def seconds_left(jobs: int, results: Sequence[JobResult], known: Sequence[float], workers: int) -> float:
-    """Estimate the seconds of all remaining jobs: the ``known`` ones, else the average of finished jobs."""
+    """Estimate the seconds of all remaining jobs: their ``known`` seconds, else the average of finished jobs."""
     own = [result.seconds for result in results if not result.resumed and result.attempts]
     usual = sum(own) / len(own) if own else 0.0
     return (sum(known) + (jobs - len(results) - len(known)) * usual) / max(workers, 1)

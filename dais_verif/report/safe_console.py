@@ -15,7 +15,7 @@ __all__ = ["SafeConsole"]
 class SafeConsole(Console):
     """A console that prints text as it is: no markup, no emoji, and control characters escaped.
 
-    Our line breaks are at the beginning or the end of the printed text; those inside it are escaped.
+    Our line breaks are at the beginning or the end of the printed text; line breaks inside the text are escaped.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The progress display of simulators: a line for each, with its step, a bar and vectors per second."""
+"""The progress display of simulators: a line for each simulator, with its step, a bar and vectors per second."""
 
 from __future__ import annotations
 

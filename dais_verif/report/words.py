@@ -1,6 +1,6 @@
 """The final word of a record: the verdict, or for a sign-off its customary wording.
 
-Console, HTML page and summaries share it, so that they always agree.
+Console, HTML page and summaries share this code, so that they always agree.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["BlockBuilder", "Value"]
 
 @dataclass(frozen=True)
 class Value:
-    """The result of an op, times ``2**shift``, negated if ``negative``. ``op`` None: 0.
+    """The result of an op, times ``2**shift``, negated if ``negative``. ``op`` None: the value 0.
 
     ``lo``, ``hi``: the range of the op's raw integer, in units of ``2**-f``.
     """
@@ -39,13 +39,13 @@ class Value:
 
     @property
     def type(self) -> FixedType:
-        """The smallest type that holds it."""
+        """The smallest type that holds the value."""
         lo, hi = self.signed
         return type_of_interval(lo, hi, self.f - self.shift)
 
     @property
     def signed(self) -> tuple[int, int]:
-        """Its interval, sign included, in units of ``2**(shift - f)``."""
+        """The interval of the value, sign included, in units of ``2**(shift - f)``."""
         return (-self.hi, -self.lo) if self.negative else (self.lo, self.hi)
 
 
@@ -177,14 +177,14 @@ class BlockBuilder:
         return self._add(code, a.op, -1, 0, lo, hi, inner.f, inner) << a.shift
 
     def build(self, outputs: Sequence[Value]) -> Program:
-        """Return the program with these outputs, exactly."""
+        """Return the program whose outputs are exactly these values."""
         rows = [(-1, 0, 0) if one.op is None else (one.op, one.shift, int(one.negative)) for one in outputs]
         return Program.build(self._ops, rows, inp_shift=[0] * self._inputs, tables=self._tables)
 
     def _add(
         self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int, kind: FixedType | None = None
     ) -> Value:
-        """Return the result of an op, created unless an equal one exists; of minimal type unless ``kind`` is given."""
+        """Return the result of an op, which is created unless it exists. ``kind``: its type; None: the smallest one."""
         kind = kind or type_of_interval(lo, hi, f)
         if not -(1 << 63) <= data < 1 << 63:
             raise ProgramError(f"a constant of {data.bit_length()} bits does not fit an op, which has 64")

@@ -12,7 +12,7 @@ __all__ = ["digits_of", "dot", "scaled"]
 def digits_of(number: int) -> Iterator[tuple[int, int]]:
     """Yield the non-zero digits of ``number`` in canonical signed form: position, and 1 or -1.
 
-    No two neighbours are non-zero, and no form with digits 1 and -1 has fewer.
+    No two adjacent digits are non-zero, and no other form with digits 0, 1 and -1 has fewer non-zero digits.
     """
     at = 0
     while number:

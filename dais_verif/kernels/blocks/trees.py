@@ -10,7 +10,7 @@ __all__ = ["balanced"]
 
 
 def balanced(of_two: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
-    """Combine all values, at least one, with ``of_two`` as a balanced tree."""
+    """Combine one or more values in a balanced tree of ``of_two``."""
     values = list(values)
     while len(values) > 1:
         pairs = [of_two(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]

@@ -14,7 +14,7 @@ from dais_verif.program import FixedType
 
 __all__ = ["Driven", "Found", "Ints", "Run", "noise", "random_tensors"]
 
-#: Raw integers; objects beyond 62 bits.
+#: An array of raw integers; those of more than 62 bits are Python objects.
 Ints = NDArray[Any]
 _WIDEST = 62
 
@@ -32,7 +32,7 @@ class Run(NamedTuple):
 class Found:
     """The outputs read. ``tensors``: each output, shape (samples, ...); ``cycles``: when each element was read.
 
-    ``problem``: why they cannot be read, or another error of the outputs.
+    ``problem``: why the tensors cannot be read, or another error of the outputs.
     """
 
     tensors: tuple[Ints, ...] = ()
@@ -45,8 +45,9 @@ class Found:
 class Driven:
     """A sequence from power-up: raw integers of each input signal, shape (cycles, elements).
 
-    ``read``: converts the outputs before each edge, in the same form. ``ranges``: the number of parts of the index
-    space that run one by one; ``broken_off``: the number of resets in between; ``stalls``: cycles without progress.
+    ``read``: returns the tensors in the outputs before each edge, given in the same form as ``inputs``. ``ranges``: the
+    number of parts of the index space that run one by one; ``broken_off``: the number of resets in between; ``stalls``:
+    cycles without progress.
     """
 
     cycles: int

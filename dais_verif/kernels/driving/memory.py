@@ -23,11 +23,11 @@ _MOST_PAUSE = 4
 
 @dataclass
 class _Schedule:
-    """The events by cycle, while the schedule is written."""
+    """The schedule of events by cycle, while it is being planned."""
 
     cycle: int = 0
-    writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each input: cycle, sample, element
-    reads: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each output
+    writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # for each input: cycle, sample, element
+    reads: list[list[tuple[int, int, int]]] = field(default_factory=list)  # for each output
     starts: list[tuple[int, Box]] = field(default_factory=list)
     busy: list[tuple[int, int]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
@@ -166,7 +166,7 @@ def _inputs(
     given["rst"][plan.resets, 0] = 1
     start = given["start"]
     start[:] = 0
-    for first, last in plan.busy:  # it is ignored in these cycles
+    for first, last in plan.busy:  # start is ignored in these cycles
         start[first:last, 0] = rng.integers(0, 2, size=len(start[first:last]))
     start[plan.resets, 0] = 0
     for cycle, box in plan.starts:

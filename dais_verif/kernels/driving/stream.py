@@ -113,7 +113,7 @@ def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, 
 
 
 def _runs(raster: Raster, moved: Ints, samples: int) -> tuple[Run, ...]:
-    """Return the run of each output: the cycles since the previous one. A member is identified by its pixel."""
+    """Return the run of each output, from the previous output to this one. A member is identified by its pixel."""
     count = len(moved) // samples if samples else 0
     runs, begin = [], 0
     columns = raster.x.count

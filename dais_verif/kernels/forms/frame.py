@@ -14,7 +14,7 @@ from dais_verif.kernels.instance import KernelInstance
 
 __all__ = ["memory_frame", "memory_signals", "ranges_frame"]
 
-#: The number of ranges in a frame with many; each adds cycles to the proof, for its first reads and its last writes.
+#: The number of ranges in a frame with many ranges; each adds cycles to the proof, for first reads and last writes.
 _PARTS = 6
 #: The number of random partitions, from which the best one for a test is selected.
 _DRAWN = 40
@@ -38,7 +38,7 @@ def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, li
 
 
 def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
-    """Return a frame in which it computes the same in several ranges of the index space, selected by ``seed``.
+    """Return a frame in which a memory form computes the same in several ranges, which ``seed`` selects.
 
     Ranges follow each other directly, the last ones first; every second one at the end of a dimension is requested to
     reach beyond it. Before them, two ranges are aborted by a reset, during the first reads and during the last writes,
@@ -86,7 +86,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
 
 
 def _turns(boxes: Sequence[Box]) -> int:
-    """Count the begins after 0 and early ends of ranges, in dimensions that are traversed more than once."""
+    """Count begins after 0 and early ends of ranges, at most one each per dimension that is traversed repeatedly."""
     shown = set()
     for box in boxes:
         for d, (first, end) in enumerate(box):

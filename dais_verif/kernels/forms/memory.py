@@ -41,8 +41,8 @@ MOST_STEPS = 1 << 12
 class MemoryFacts:
     """The cost of a memory form. ``cycles``: the interval from one group of members to the next.
 
-    ``latency``: cycles from start to done, for all members. ``words`` and ``bits``: of all memories; the number of
-    words of a memory is a power of two, at least 2. ``parallel``: members of a group.
+    ``latency``: cycles from start to done, for all members. ``words`` and ``bits``: the size of all memories;
+    the number of words of a memory is a power of two, at least 2. ``parallel``: members of a group.
     """
 
     members: int
@@ -64,7 +64,7 @@ class MemoryTiming(NamedTuple):
     def of(
         cls, instance: KernelInstance, parallel: int, words: tuple[Sequence[int], Sequence[int]] | None = None
     ) -> MemoryTiming:
-        """Return the timing of an instance; ``words``: as in ``memory_form``. Raises ``InputError`` as that does."""
+        """Return the timing of an instance; ``words``: as for ``memory_form``, whose ``InputError`` it raises."""
         group, (inputs, outputs) = group_of(instance, parallel), require_memory_form(instance, parallel, words)
         return cls(instance.mapping.geometry, group, _steps(inputs, outputs, parallel))
 
@@ -148,7 +148,7 @@ def memory_form(
 def require_memory_form(
     instance: KernelInstance, parallel: int = 1, words: tuple[Sequence[int], Sequence[int]] | None = None
 ) -> tuple[list[Touched], list[Touched]]:
-    """Return the accesses of members to inputs and outputs. Raises ``InputError`` for tensors as ``memory_form``."""
+    """Return the accesses of members to inputs and outputs. Raises ``InputError`` for unsuitable tensors."""
     sides = instance.mapping.inputs, instance.mapping.outputs
     inputs, outputs = (
         [Touched.of(one.sizes, instance.mapping.addressing(one), word) for one, word in zip(side, each, strict=True)]
@@ -262,7 +262,7 @@ class _Writer:
             self.made.connect(source, part)
 
     def read(self, at: int, where: View, lanes: int) -> list[View]:
-        """Add an input with its memories; return the registers with the elements of each member, after all are read."""
+        """Add an input with its memories; return registers that hold all elements of each member once they are read."""
         made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
         address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)

@@ -18,7 +18,7 @@ from dais_verif.machine import Machine
 
 __all__ = ["PrintingRun", "memory_run", "stream_run", "texts_of"]
 
-#: Raw integers.
+#: An array of raw integers.
 Ints = NDArray[Any]
 
 
@@ -37,7 +37,7 @@ class PrintingRun:
 
 
 def memory_run(instance: KernelInstance, latency: int, machine: Machine, tensors: Sequence[Ints]) -> PrintingRun:
-    """Return the run of all members of all samples in the memory form. ``latency``: from start to done."""
+    """Return the run of all members of all samples in the memory form. ``latency``: cycles from start to done."""
     mapping = instance.mapping
     samples = len(tensors[0]) if tensors else 1
     begin = max((prod(one.sizes) for one in mapping.inputs), default=0)

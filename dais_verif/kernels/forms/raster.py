@@ -64,7 +64,7 @@ class Plane:
 
     @property
     def count(self) -> int:
-        """Elements of a beat."""
+        """The number of elements in a beat."""
         return prod(self.tensor.sizes[d] for d in self.beat)
 
     def place(self, element: Sequence[int]) -> int | None:
@@ -104,7 +104,7 @@ class Raster:
 
     @property
     def delay(self) -> int:
-        """Beats from the pixel of an anchor to its output, which is given with the last pixel of its window."""
+        """The number of beats from an anchor's pixel to its output, which is given with its window's last pixel."""
         x, y = self.x, self.y
         return max((y.last - y.anchor) * x.size + x.last - x.anchor, 0)
 
@@ -117,7 +117,7 @@ class Raster:
 
     @property
     def beats(self) -> int:
-        """Beats of one image."""
+        """The number of beats in one image."""
         return self.x.size * self.y.size
 
 
@@ -177,7 +177,7 @@ def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:
 
 
 def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
-    """Return the plane of an input. Each of its dimensions must follow at most one of the index space, forwards."""
+    """Return the plane of an input. Its dimensions must follow at most one of the index space each, with slope > 0."""
     scanned = []
     for d, row in enumerate(addressing.slopes):
         slopes = [slope for slope in row if slope]
@@ -191,7 +191,7 @@ def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
 
 
 def _followed(addressing: Addressing, plane: Plane) -> tuple[int, ...]:
-    """Return the dimensions of the index space that the scanned ones of a tensor follow."""
+    """Return the dimensions of the index space that the scanned dimensions of a tensor follow."""
     return tuple(next(at for at, slope in enumerate(addressing.slopes[d]) if slope) for d in plane.scanned)
 
 

@@ -38,10 +38,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Steps:
-    """``reads``: words that a member reads of each input; ``writes``: words that a group writes of each output.
+    """``reads``: how many words of each input a member reads; ``writes``: how many of each output a group writes.
 
     A group looks up word ``j`` of every input in its cycle ``j``, and appends it to the earlier ones in the next cycle.
-    When all have been read, the blocks' outputs are stored. Then the words of every output are written, one per cycle.
+    When all words have been read, the blocks' outputs are stored. Then the words of every output are written, one per
+    cycle.
     """
 
     reads: tuple[int, ...]
@@ -49,12 +50,12 @@ class Steps:
 
     @property
     def interval(self) -> int:
-        """Cycles from one group to the next."""
+        """The number of cycles from one group to the next."""
         return max(*self.reads, *self.writes, 1)
 
     @property
     def first_write(self) -> int:
-        """The cycle of a group in which words 0 of outputs are written; they are stored in the cycle before."""
+        """The cycle of a group in which word 0 of each output is written; outputs are stored in the cycle before."""
         return max(self.reads, default=0) + 2
 
     @property
@@ -69,7 +70,7 @@ class Steps:
 
     @property
     def waiting(self) -> int:
-        """The largest number of groups that are read, or in their last read, and not yet written."""
+        """The largest number of groups that have been read, or are in their last read, and are not yet written."""
         return -(-self.first_write // self.interval)
 
     def latency(self, groups: int) -> int:
@@ -146,7 +147,7 @@ def address_logic(
         return b.table(step, [int((at - first) % steps.interval < count) for at in range(steps.interval)])
 
     def touched(tensor: Touched, members: Sequence[Value], first: int, lanes: Sequence[int]) -> tuple[Value, Value]:
-        """Return the address of the words of ``lanes``, one per step from ``first`` on, and whether it is inside."""
+        """Return the address of a word of ``lanes`` in each step from ``first`` on, and whether the word is inside."""
         address, inside = b.zero, b.one
         strides = accumulate(tensor.sizes[:-1], int.__mul__, initial=1)
         for d, (size, stride) in enumerate(zip(tensor.sizes, strides, strict=False)):
@@ -182,10 +183,10 @@ def counting_logic(geometry: Sequence[int], group: Group, steps: Steps) -> Progr
     """Return the program that counts steps and groups, the first dimension the fastest.
 
     Inputs: start, begin and end of the requested range, busy, whether a group reads, step, the coordinates of this
-    group, begin and end of the current range, and which of the groups behind it exist. Outputs: the next values of
-    busy, of whether a group reads, of step, of the group, and of the groups behind it; whether the requested range is
-    accepted; and the next value of done.
-    A range that reaches beyond the index space ends with it; a range without members is done at once.
+    group, begin and end of the current range, and, for each earlier group that may not be written yet, whether it
+    exists. Outputs: the next values of busy, of whether a group reads, of step, of the coordinates, and of whether the
+    earlier groups exist; whether the requested range is accepted; and the next value of done.
+    A range that reaches beyond the index space is cut off at its end; a range without members is done at once.
     """
     b = Logic()
     kinds = [unsigned(size - 1) for size in geometry]

@@ -26,10 +26,10 @@ __all__ = ["StreamForm", "stream_form", "stream_machine"]
 class StreamForm:
     """A machine, and its facts.
 
-    ``interval``: cycles from one beat to the next. ``beats``: of one image. ``latency``: cycles from the first pixel of
-    an image to its first output, if no beat waits. ``flush``: cycles from its last pixel to its last output.
-    ``line_bits``: bits of line buffers; ``window_bits``: bits of window registers. ``frame``: the text of a frame file,
-    for ``diff --frame`` with the unfolded instance: all images of the instance without a pause.
+    ``interval``: cycles from one beat to the next. ``beats``: the number of beats in one image. ``latency``: cycles
+    from the first pixel of an image to its first output, if no beat waits. ``flush``: cycles from its last pixel to its
+    last output. ``line_bits``: bits of line buffers; ``window_bits``: bits of window registers. ``frame``: the text of
+    a frame file, for ``diff --frame`` with the unfolded instance: all images of the instance without a pause.
     ``stream``: the text of a file for ``emit --wrap axis --stream``.
     """
 
@@ -47,7 +47,7 @@ class StreamForm:
 def stream_form(instance: KernelInstance, *, printf: bool = False) -> StreamForm:
     """Return the stream form of an instance. Raises ``InputError`` that names the unsuitable part of its mapping.
 
-    ``printf``: with outputs ``tap_valid``, which is ``valid_out``, and ``tap``, the variables of the messages of all
+    ``printf``: add outputs ``tap_valid``, which is ``valid_out``, and ``tap``, the variables of the messages of all
     members of the beat, one member after the other (``members_by_beat``).
     """
     raster = raster_of(instance)

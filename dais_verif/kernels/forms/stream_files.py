@@ -58,7 +58,7 @@ def stream_text(raster: Raster) -> str:
 
 
 def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield the place in a beat, and the first and last cycle, of stretches that cover a tensor in NumPy's order."""
+    """Yield stretches that cover a tensor in NumPy's order: the place in a beat, and the first and the last cycle."""
     sizes = plane.tensor.sizes
     begun: tuple[int, int, int] | None = None
     for element in product(*map(range, reversed(sizes))):

@@ -47,7 +47,7 @@ def affine_spans(pattern: DimPattern, first: int, count: int) -> tuple[Numbers, 
 
 @dataclass(frozen=True)
 class Chain:
-    """The boxes of ``count`` members over some dimensions of a tensor, numbered ``dims``, of ``sizes``."""
+    """The boxes of ``count`` members in some dimensions of a tensor, whose numbers are ``dims``, of ``sizes``."""
 
     index_dim: int
     count: int
@@ -78,7 +78,7 @@ class Chain:
         return tuple(Span(0, size - 1) for size in self.sizes)
 
     def reached(self) -> Span:
-        """Return the span of members whose boxes have an element of the tensor; it may be empty."""
+        """Return the span of members whose boxes contain an element of the tensor; the span may be empty."""
         found: list[int] = []
         for first, starts, ends in self.stretches(self.all_elements):
             some = np.flatnonzero(np.logical_and.reduce([e >= s for s, e in zip(starts, ends, strict=True)]))
@@ -87,7 +87,7 @@ class Chain:
         return Span(found[0], found[-1]) if found else Span(0, -1)
 
     def shared(self) -> tuple[int, tuple[int, ...]] | None:
-        """Return a member and an element that it shares with the next one; None if no two members share an element."""
+        """Return a member and an element that it shares with the next member; None if no members share an element."""
         for first, starts, ends in self.stretches(self.all_elements, more=1):
             pairs = list(zip(starts, ends, strict=True))
             both = np.logical_and.reduce([(s[1:] <= e[:-1]) & (s[:-1] <= e[:-1]) & (s[1:] <= e[1:]) for s, e in pairs])
@@ -100,8 +100,8 @@ class Chain:
     def covered(self, inside: Sequence[Span] | None = None) -> int:
         """Return how many elements of the box ``inside`` (None: of all) belong to a member.
 
-        Members that have the same element are neighbours, so each element is counted once by the volume of all boxes
-        minus the volume that neighbours share.
+        Members that have the same element are neighbours. Therefore, the volume of all boxes minus the volume that
+        neighbours share counts each element once.
         """
         inside = self.all_elements if inside is None else inside
         total, large = 0, prod(span.size for span in inside) * STRETCH >= _FITS

@@ -15,8 +15,8 @@ __all__ = ["check_mapping"]
 def check_mapping(mapping: Mapping, *, inside: bool = False) -> MappingReport:
     """Decide the laws of ``mapping`` for all members; at most one finding for each law and tensor.
 
-    Reads outside of a tensor give its pad, and writes outside are dropped; ``inside`` forbids those.
-    Takes time linear in the sizes of the index space, not in the number of its members.
+    Reads outside of a tensor give its pad, and writes outside are dropped; ``inside`` forbids such writes.
+    The time is linear in the sizes of the index space, not in the number of its members.
     """
     found: list[Finding] = []
     for output in mapping.outputs:

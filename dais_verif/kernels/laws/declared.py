@@ -49,7 +49,7 @@ def find_exceeded(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
 def _worst(
     geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern, upwards: bool
 ) -> tuple[int, ...] | None:
-    """Return the member that touches farthest below (above) its region in dimension ``d``, or None if none does."""
+    """Return the member that touches farthest below (above) its region in dimension ``d``; None if no member does."""
     slopes = addressing.slopes[d]
     sign = 1 if upwards else -1
     reach = max(sign * row[d] for row in addressing.offsets)

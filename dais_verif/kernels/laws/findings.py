@@ -19,13 +19,13 @@ class Law(Enum):
     WRITTEN = "each element of an output is written"
     #: No two members' regions of an output meet.
     WRITTEN_ONCE = "no element of an output is written twice"
-    #: Only required if writes outside must not be dropped.
+    #: This law is only required if writes outside of the tensor must not be dropped.
     WRITTEN_INSIDE = "nothing is written outside of an output"
     #: Each member writes something.
     REACHED = "each member writes an element of an output"
     #: The elements that a block accesses lie in the region of its member.
     DECLARED = "a member touches nothing outside of its region"
-    #: In no dimension has a region elements of the tensor that the block never touches.
+    #: In no dimension does a region contain elements of the tensor that the block never touches.
     TIGHT = "a region is not wider than needed"
 
 
@@ -34,7 +34,7 @@ class Finding:
     """A broken law with a witness: members and element as coordinates, the fastest dimension first.
 
     ``tight``: for a region that is wider than needed, the narrowest pattern. ``count``: how many elements, or members,
-    are concerned, where that is known.
+    are concerned, if that is known.
     """
 
     law: Law

@@ -22,7 +22,7 @@ __all__ = ["find_idle", "find_written"]
 
 
 def find_written(mapping: Mapping, output: MappedTensor, *, inside: bool) -> Iterator[Finding]:
-    """Yield violations of the law that members' regions partition an output. ``inside``: no region may reach beyond it.
+    """Yield violations of the law that members' regions partition an output. ``inside``: no region may exceed it.
 
     An output that is set before the first member runs need not be written everywhere.
     """
@@ -48,7 +48,7 @@ def _missing(output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Findin
 
 
 def _twice(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Yield two members that write the same element; they differ in one coordinate only."""
+    """Yield two members that write the same element; the members differ in one coordinate only."""
     reached = [chain.reached() for chain in chains]
     if not all(span.size for span in reached):
         return

@@ -14,7 +14,7 @@ __all__ = ["BATCH_NORM"]
 
 
 def _block(request: Request, builder: BlockBuilder) -> list[Value]:
-    """Return a pixel of all channels."""
+    """Return the outputs of one pixel, one per channel."""
     kind, (factors, terms) = fixed(request, 0), (content_of(request.inputs[at]).tolist() for at in (1, 2))
     f, terms_f = fixed(request, 1).f, fixed(request, 2).f
     return [

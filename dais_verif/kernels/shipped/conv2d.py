@@ -39,7 +39,7 @@ def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
 
 
 def _block(request: Request, builder: BlockBuilder) -> list[Value]:
-    """Return a pixel of all output channels. Inputs: the window of each channel, gaps included, width the fastest."""
+    """Return one pixel in all output channels. Inputs: each channel's window, gaps included, width the fastest."""
     (_, _, _, k_w, d_w), (_, _, _, k_h, d_h) = _axes(request)
     wide, high, channels = (k_w - 1) * d_w + 1, (k_h - 1) * d_h + 1, request.inputs[0].sizes[2]
     kind = fixed(request, 0)

@@ -17,7 +17,7 @@ MOST_FRACTION = 64
 
 
 def with_activation(fields: str = "") -> PrivateStructure:
-    """Return the structure of ``fields``, and of an activation; ``most * 2**-fraction`` is where it is clipped."""
+    """Return the structure of ``fields`` and an activation, which is clipped at ``most * 2**-fraction``."""
     return PrivateStructure.of(f"{fields} activation:i most:i fraction:i")
 
 

@@ -17,8 +17,9 @@ from dais_verif.kernels.shipped.common import check_types, fixed, ports_fit, pro
 
 __all__ = ["POOLING", "STRUCTURE"]
 
-#: The private structure; ``reciprocal_bits`` are the fractional bits of one divided by the size of a window. Where
-#: ``exclude_pads`` is 1 they do not count: then there may be none, since all members are one block, with one divisor.
+#: The private structure; ``reciprocal_bits``: the number of fractional bits of one divided by the size of a window.
+#: With ``exclude_pads`` = 1 pads do not count as elements of a window; then pads are refused, since all members share
+#: one block, which has one divisor.
 STRUCTURE = PrivateStructure.of(
     "pad_w:i pad_h:i kernel_w:i kernel_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i reciprocal_bits:i "
     "exclude_pads:i"

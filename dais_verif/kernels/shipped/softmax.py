@@ -17,8 +17,8 @@ from dais_verif.program import FixedType
 
 __all__ = ["SOFTMAX", "STRUCTURE"]
 
-#: The private structure. ``axis``: counted from the fastest dimension. Fractional bits: ``exp_bits`` of exponentials,
-#: ``sum_bits`` of their sum where its reciprocal is looked up, ``reciprocal_bits`` of that.
+#: The private structure. ``axis``: counted from the fastest dimension. Numbers of fractional bits: ``exp_bits`` of
+#: exponentials, ``sum_bits`` of their sum for the table of reciprocals, ``reciprocal_bits`` of the reciprocal.
 STRUCTURE = PrivateStructure.of("axis:i exp_bits:i sum_bits:i reciprocal_bits:i")
 #: The most fractional bits of table entries, few enough for float64 to compute and round them correctly.
 _MOST_BITS = 24

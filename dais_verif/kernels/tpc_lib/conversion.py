@@ -1,6 +1,6 @@
 """Convert requests, patterns and answers of one generation to the other.
 
-Content that one side cannot express is refused, never dropped, except pad values, which the newer one lacks.
+Content that one side cannot express is refused, never dropped, except pad values, which the newer generation lacks.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def params_to_tpc(params: HabanaKernelParams) -> TpcKernelParams:
 def params_from_tpc(params: TpcKernelParams) -> HabanaKernelParams:
     """Return a request in the older generation; absent tensors at the end are left out.
 
-    Raises ``InputError`` if the older generation cannot express it: more than five dimensions, sizes that vary or have
-    more than 32 bits, an absent tensor before a present one.
+    Raises ``InputError`` if the older generation cannot express the request: more than five dimensions, sizes that vary
+    or have more than 32 bits, an absent tensor before a present one.
     """
     if unsupported(params) is not None:
         raise InputError(
@@ -155,7 +155,7 @@ def pattern_from_tpc(pattern: TpcTensorAccessPattern) -> AccessPattern:
 
 
 def instantiation_to_tpc(answer: HabanaKernelInstantiation) -> TpcInstantiation:
-    """Return an answer in the newer generation, without pad values. Raises as ``pattern_to_tpc`` does."""
+    """Return an answer in the newer generation, without pad values. Raises the errors of ``pattern_to_tpc``."""
     memsets = [*answer.output_memset_values, *[None] * len(answer.output_tensor_access_pattern)]
     return TpcInstantiation(
         index_space_geometry=answer.index_space_geometry.shape,

@@ -46,7 +46,7 @@ def get_kernel_guids(library: KernelLibrary, device: int = TpcDeviceId.GAUDI, ma
 def instantiate_tpc_kernel(
     library: KernelLibrary, params: TpcKernelParams, buffers: TpcInstantiation | None = None
 ) -> tuple[TpcLibCode, TpcInstantiation]:
-    """Answer a request of the newer generation, by the library's glue code for it or for the older one."""
+    """Answer a request of the newer generation, by the library's glue code for this or for the older generation."""
     if isinstance(library, TpcKernelLibrary):
         return library.instantiate_tpc_kernel(params, buffers or TpcInstantiation())
     fault = unsupported(params)

@@ -57,7 +57,7 @@ class GuidInfo:
 
 @dataclass(frozen=True)
 class KernelGuids:
-    """The number of kernels, and their names if the caller has room for all, else no names."""
+    """The number of kernels, and their names if the caller has room for all names, else no names."""
 
     code: TpcLibCode
     number: int
@@ -155,5 +155,5 @@ class TpcInstantiation:
 
     @property
     def index_space_rank(self) -> int:
-        """Number of dimensions of the index space."""
+        """The number of dimensions of the index space."""
         return len(self.index_space_geometry)

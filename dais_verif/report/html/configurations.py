@@ -1,4 +1,4 @@
-"""Approximation configurations as a page: speed-up against loss as a plot, and the table of all of them."""
+"""Approximation configurations as a page: speed-up against loss as a plot, and the table of all configurations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Point(NamedTuple):
 
 
 def plot_of(configurations: Sequence[ConfigurationInfo], curve: Sequence[str]) -> Plot:
-    """Return the plot of ``configurations``, with a line through those that ``curve`` names, in its order."""
+    """Return the plot of ``configurations``, with a line through the configurations in ``curve``, in that order."""
     text = "{0.name}: {0.speedup:.4g}x at a loss of {0.loss:.4g}"
     return plot_points(
         [Point(one.name, one.loss, one.speedup, one.on_curve, text.format(one)) for one in configurations], curve
@@ -56,7 +56,7 @@ def plot_of(configurations: Sequence[ConfigurationInfo], curve: Sequence[str]) -
 
 
 def plot_points(points: Sequence[Point], curve: Sequence[str]) -> Plot:
-    """Return the plot of ``points``, with a line through those that ``curve`` names, in its order."""
+    """Return the plot of ``points``, with a line through the points in ``curve``, in that order."""
     losses, heights = [one.loss for one in points], [one.height for one in points]
     lowest, highest = (min(losses), min(0.0, *heights)), (max(losses), max(heights))
     marks = {
@@ -73,7 +73,7 @@ def plot_points(points: Sequence[Point], curve: Sequence[str]) -> Plot:
 
 
 def _share(value: float, lowest: float, highest: float) -> float:
-    """Return the position of ``value`` between both, from 0 to 1, even if their difference exceeds float64."""
+    """Return the position of ``value`` between both limits, from 0 to 1, even if their difference exceeds float64."""
     width = highest / 2 - lowest / 2
     return (value / 2 - lowest / 2) / width if width > 0 else 0.5
 

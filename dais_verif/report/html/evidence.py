@@ -18,7 +18,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output_rows"]
 
-#: Grades in descending priority: an output that is known to be wrong stays wrong, whatever other records say.
+#: Grades in descending priority: an output that is known to be wrong remains wrong, whatever other records say.
 GRADES = {
     "wrong": "a vector shows that it is wrong",
     "proved": "for all inputs",
@@ -27,7 +27,7 @@ GRADES = {
     "none": "nothing is known",
 }
 
-#: Verdicts with which a vector shows that the design is wrong, rather than the program or our tools.
+#: The verdicts for which a vector shows that the design is wrong, rather than the program or our tools.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 
@@ -44,8 +44,9 @@ class JudgedDesign:
 class Grade:
     """Evidence for one output of one design.
 
-    ``vectors``: of the largest run that compared it. ``by``: the records with this grade. ``against``: records that
-    call the output proved or exhausted although a vector shows that it is wrong; one of the two must be incorrect.
+    ``vectors``: the number of vectors in the largest run that compared the output. ``by``: the records with this grade.
+    ``against``: records that call the output proved or exhausted although a vector shows that it is wrong; one of the
+    two must be incorrect.
     """
 
     grade: str
@@ -59,7 +60,7 @@ class OutputRow:
     """One output.
 
     ``type`` and ``op`` are unknown if the program is not available; ``op`` is None for a constant. ``grades``: one per
-    design. ``bins``: bins, hit and unreachable of its coverage.
+    design. ``bins``: the numbers of all, hit and unreachable coverage bins.
     """
 
     output: int
@@ -70,7 +71,7 @@ class OutputRow:
 
     @property
     def is_wrong(self) -> bool:
-        """True if a vector shows that it is wrong in any of the designs."""
+        """True if a vector shows that the output is wrong in any of the designs."""
         return any(grade.grade == "wrong" for grade in self.grades)
 
 
@@ -160,7 +161,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
                 yield document.first_mismatch.output, "wrong", 0
             if document.outputs and document.verdict in (Verdict.PASS, Verdict.TOOL_FAILURE, *_WRONG):
                 yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
-            elif passed and document.evidence is not None:  # older records hold no grade for each output
+            elif passed and document.evidence is not None:  # older records do not hold a grade for each output
                 vectors = min(simulator.vectors_compared for simulator in document.simulators)
                 for grade, outputs in (
                     ("exhausted", document.evidence.exhausted),

@@ -31,7 +31,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """A page of ``records``, files or folders. ``program``: the one to show; None: the one at the path in the records.
+    """A page of ``records``, files or folders. ``program``: the program to show; None: from the path in the records.
 
     ``history``: folders with earlier runs.
     """
@@ -70,7 +70,7 @@ def machine_of(info: ProgramInfo) -> Machine | None:
 
 
 def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | Machine | None:
-    """Return the program at ``path``, which must match; if None, the one at the path in the record, if it exists."""
+    """Return the program at ``path``, which must match; for None, the one at the path in the record, if it exists."""
     if info.layout in MACHINE_LAYOUTS:
         machine = machine_of(info) if path is None else load_machine(path)
         if machine is None:

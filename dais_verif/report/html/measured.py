@@ -1,4 +1,4 @@
-"""Measured configurations as a page: speed-up and cost against loss as plots, and the table of all of them."""
+"""Measured configurations as a page: speed-up and cost against loss as plots, and the table of all configurations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Chart(NamedTuple):
 
 
 def charts_of(record: MeasuredRecord) -> list[Chart]:
-    """Return plots of the measured configurations: speed-up, followed by each cost that is known for all of them."""
+    """Return plots of the measured configurations: speed-up, then each cost that is known for all configurations."""
     measured = [one for one in record.measured if one.refused is None]
     if not measured:
         return []

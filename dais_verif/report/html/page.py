@@ -58,10 +58,10 @@ def write_report(
     path: str | Path,
     history: Iterable[Source] = (),
 ) -> Standing:
-    """Write the page of ``records`` to ``path``: of one program, or of one regression. Returns its headline.
+    """Write the page of ``records``, all of one program or regression, to ``path``. Returns its headline.
 
-    ``program``: shown if given; it must be the program in the records. ``history``: earlier runs of it. A ``Source`` is
-    a record with its file, which the page links to. Raises ``InputError``.
+    ``program``: a program to show, which must be the program in the records. ``history``: its earlier runs. A
+    ``Source`` is a record with its file, which the page links to. Raises ``InputError``.
     """
     path = Path(path)
     sources = [record if isinstance(record, Source) else Source(record) for record in records]
@@ -187,7 +187,7 @@ def _regression_page(source: Source, folder: Path) -> str:
 
 
 def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
-    """Return jobs by program, in order of the first job of each, and by variant and simulator."""
+    """Return the jobs by program, in the order of each program's first job, and by variant and simulator."""
     columns = sorted({f"{job.job.variant}, {job.job.simulator}" for job in jobs})
     found: dict[str, dict[str, list[JobResult]]] = {}
     for job in jobs:

@@ -89,8 +89,8 @@ def view_data(
 ) -> dict[str, Any]:
     """Return lists with one entry per op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
 
-    ``bins``: bins, hit and unreachable of each op's coverage, concatenated, or null. ``claims``: one letter per op (P,
-    R, U; - for no claim), or null. ``blamed``: ops that a mismatch names.
+    ``bins``: for each op the numbers of all, hit and unreachable coverage bins, concatenated, or null. ``claims``: one
+    letter per op (P, R, U; - for no claim), or null. ``blamed``: ops that a mismatch names.
     """
     kinds: dict[str, int] = {}
     types: dict[FixedType, int] = {}

@@ -23,7 +23,7 @@ Document: TypeAlias = SimulationRecord | SignOffRecord | ProofRecord | CoverageR
 
 @dataclass(frozen=True)
 class Source:
-    """A record. ``path``: its file, if any. ``stage``: the stage of the sign-off whose evidence it is, else empty."""
+    """A record. ``path``: its file, if any. ``stage``: the sign-off stage of which the record is evidence, or empty."""
 
     document: Document
     path: Path | None = None
@@ -46,7 +46,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Its name on the page."""
+        """The name of the record on the page."""
         return f"stage {self.stage}" if self.stage else self.kind
 
 
@@ -77,7 +77,7 @@ def with_stages(sources: Iterable[Source]) -> list[Source]:
     """Return ``sources``, each sign-off followed by the records that its stages name as evidence.
 
     Stages that have to fail are excluded: the seeded fault is wrong, not the signed-off design. Evidence that is not a
-    record, or is of another program, is left out.
+    record, or belongs to another program, is left out.
     """
     found: list[Source] = []
     for source in sources:

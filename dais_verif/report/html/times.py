@@ -22,7 +22,7 @@ class Bar(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The bars of a run. ``overlap``: they are drawn at their actual times; else one after the other."""
+    """The bars of a run. ``overlap``: stages are drawn at their actual times; else one after the other."""
 
     bars: list[Bar]
     whole: float

@@ -31,8 +31,9 @@ _SHOWN = 200
 class Run:
     """A run.
 
-    ``started``: from its record, else (``dated_by_file``) the modification time of the file. ``here``: the run is shown
-    on this page. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not recorded.
+    ``started``: the time in its record, or else (``dated_by_file``) the modification time of the file. ``here``: the
+    run is shown on this page. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not
+    recorded.
     """
 
     source: Source

@@ -1,4 +1,4 @@
-"""The verdict of a page: that of its records, unless a record is incomplete or contradicts itself."""
+"""The verdict of a page: the verdict of its records, unless a record is incomplete or contradicts itself."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Verdict, message: str) -> Standing:
-        """Return a verdict that this page itself reaches."""
+        """Return a verdict that the page itself reaches, rather than a record."""
         return cls(verdict, message, verdict.value)
 
 
 def standing_of(document: Document) -> Standing:
-    """Judge ``document``: INTERRUPTED if it is incomplete, UNKNOWN if it says PASS and its content contradicts that."""
+    """Judge ``document``: INTERRUPTED if it is incomplete, UNKNOWN if its content contradicts its verdict PASS."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
     if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
         return Standing.of(
@@ -65,7 +65,7 @@ def standing_of(document: Document) -> Standing:
 
 
 def overall(sources: Sequence[Source]) -> Standing:
-    """Return the worst of all ``sources``, at least one. Evidence of a stage is judged by its sign-off."""
+    """Return the worst verdict of ``sources``, at least one. The evidence of a stage is judged by its sign-off."""
     judged = [source for source in sources if not source.stage]
     standings = [(standing_of(source.document), source) for source in judged]
     # A coverage count says nothing about the RTL: next to other records, it cannot be the basis of a pass.

@@ -17,15 +17,15 @@ class Signal(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its name with its scope, without its range."""
+        """The name of the signal with its scope, without its range."""
         return f"{self.scope}.{self.name}"
 
 
 class Trace(NamedTuple):
     """One line of the display: ``signal``, or its ``width`` bits from bit ``lsb`` on, bit 0 the least significant.
 
-    Its bits are an integer, ``signed`` or not, in units of ``2**-f``. ``real`` is its value at the failing vector, as
-    text, or None where a bit is X or Z.
+    The bits are an integer, ``signed`` or not, in units of ``2**-f``. ``real`` is the value at the failing vector, as
+    text, or None if a bit is X or Z.
     """
 
     signal: Signal

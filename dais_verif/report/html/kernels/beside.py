@@ -17,7 +17,7 @@ _MOST_BYTES = 1 << 24
 
 
 def picture_beside(machine: Machine | None) -> KernelPicture | None:
-    """Return the picture of the kernel ``machine``; None if there is none next to its file, or it is of another one."""
+    """Return the picture of the kernel ``machine``; None if no picture of it is next to its file."""
     if machine is None or machine.origin.path is None:
         return None
     try:

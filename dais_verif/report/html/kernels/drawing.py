@@ -10,7 +10,7 @@ from dais_verif.report.kernel_picture_text import region_words
 
 __all__ = ["Bar", "Box", "ChartDrawing", "GridDrawing", "Label", "chart_drawing", "grid_drawing", "template_facts"]
 
-#: Width of a chart and of its labels; height of its rows.
+#: The width of a chart, the width of its labels, and the height of its rows.
 CHART_WIDTH, _LABELS, _ROW = 680.0, 132.0, 20.0
 #: Margins of a grid for coordinates, left and top; the largest size of a cell, and the width of all cells.
 _LEFT, _TOP, _CELL, _WIDEST = 40.0, 18.0, 16.0, 480.0

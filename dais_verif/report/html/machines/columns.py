@@ -33,7 +33,7 @@ def _leads(after: dict[str, list[Edge]], start: str, end: str) -> bool:
 
 
 def columns_of(graph: Graph, back: frozenset[Edge]) -> dict[str, int]:
-    """Return the column of each node, right of all nodes that it reads. Sources are just left of their first reader."""
+    """Return the column of each node, right of all nodes that it reads; sources are just left of their first reader."""
     after: dict[str, list[str]] = {key: [] for key in graph.nodes}
     before: dict[str, list[str]] = {key: [] for key in graph.nodes}
     for edge in graph.edges:

@@ -38,7 +38,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A line from ``source`` to ``target``, keys of nodes. ``clocked``: it acts at clock edges."""
+    """A line from ``source`` to ``target``, keys of nodes. ``clocked``: the connection acts at clock edges."""
 
     source: str
     target: str

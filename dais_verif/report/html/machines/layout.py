@@ -28,7 +28,7 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Box:
-    """A placed node; ``texts``: one line of text each, and the position of its middle."""
+    """A placed node; ``texts``: lines of text, each with the position of its middle."""
 
     node: Node
     x: float
@@ -347,7 +347,7 @@ def _straight(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 
 def _settle(column: list[_Place], wanted: Sequence[float]) -> None:
     """Put places at their preferred positions, moved apart as little as possible to avoid overlap."""
-    groups: list[tuple[float, list[int]]] = []  # the preferred start of a group, on average; its members
+    groups: list[tuple[float, list[int]]] = []  # a group: its preferred start, on average, and its members
     for at in range(len(column)):
         groups.append((wanted[at], [at]))
         while len(groups) > 1:

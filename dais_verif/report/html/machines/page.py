@@ -1,4 +1,4 @@
-"""A page of a machine alone."""
+"""A page that shows only a machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["write_machine_page"]
 
 
 def write_machine_page(machine: Machine, path: str | Path) -> None:
-    """Write a page of ``machine`` alone to ``path``. Raises ``InputError`` if it cannot be written."""
+    """Write a page that shows only ``machine`` to ``path``. Raises ``InputError`` if it cannot be written."""
     path, view = Path(path), view_of(machine)
     standing = Standing(Verdict.PASS, view.summary, "valid")
     text = render_template("machine_page.html", path.parent, standing=standing, path=machine.origin.path, machine=view)
