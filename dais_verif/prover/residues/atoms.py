@@ -135,7 +135,7 @@ class Atoms(LowBits):
         return recipe.form if n == 1 and isinstance(recipe, Negative) else None
 
     def _bounds_where(self, condition: int, holds: bool, form: Form) -> tuple[int, int]:
-        """Return bounds of ``form`` where ``condition`` equals ``holds``; tighter if it is the sign of a related form."""
+        """Return bounds of ``form`` where ``condition`` equals ``holds``; tight if it is the sign of a related form."""
         for turned in (False, True):
             whole = negated(form) if turned else form
             floored = self.floored(whole)
