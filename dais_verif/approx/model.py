@@ -83,8 +83,8 @@ class Configuration:
 class ConfigurationFile:
     """Configurations; the first is the default. ``baseline``: a time in ms; None if the file has none.
 
-    ``text``: the text that it was read from, which is written unchanged if it still has the same content. ``knobs``:
-    the knobs by number.
+    ``text``: the text that the file was read from, which is written unchanged if its content is still that of this
+    object. ``knobs``: the knobs by number.
     """
 
     baseline: Number | None

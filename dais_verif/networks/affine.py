@@ -69,7 +69,7 @@ def bounded(value: Affine, atoms: Callable[[int], Interval]) -> Interval:
 
 @dataclass(eq=False)
 class AffineOps:
-    """The ops of ``program`` as affine sums. ``atoms``: returns the interval of an atom; atoms may be added later."""
+    """The ops of ``program`` as affine sums. ``atoms``: a function from an atom to its interval."""
 
     program: Program
     atoms: Callable[[int], Interval]

@@ -54,7 +54,7 @@ _HALF_BITS = 12
 
 @dataclass(frozen=True)
 class Pair:
-    """The possible values of an element: in the exact network, in the other one, and the other minus the exact one."""
+    """The possible values of an element in the exact and in the other network, and of the other minus the exact."""
 
     exact: Interval
     other: Interval
@@ -84,7 +84,7 @@ class _Side:
 def output_differences(exact: Network, other: Network, applied: Mapping[str, Applied]) -> list[Pair]:
     """Return the possible values of each output element in both networks, and their possible difference.
 
-    ``other``: the network ``exact`` under the knobs ``applied``. The result holds for all inputs within their types.
+    ``other``: the network ``exact`` under the knobs ``applied``. The result holds for all values of the input types.
     """
     names = [name for name in exact.tensors if _compared(exact, name) and _compared(other, name)]
     sides = (_Side.of(exact, names), _Side.of(other, names))
@@ -203,7 +203,7 @@ class _Comparison:
         return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
 
     def _largest(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """Bound the difference of the maximum of a window by the largest difference of its elements."""
+        """Bound the difference of the maximum of a window by the largest difference of the elements of the window."""
         network = self.sides[0].network
         batch, channels, *spatial = network.tensors[node.inputs[0]].shape
         call = Call(node.op, (), node.attributes, 0, network._ops, Budget())

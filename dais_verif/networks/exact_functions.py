@@ -13,7 +13,8 @@ from fractions import Fraction
 __all__ = ["FUNCTIONS", "exp", "near"]
 
 _HALF = Fraction(1, 2)
-#: Decimal digits of the first and of the last attempt: values within 10**-5000 of half a step are not expected.
+#: Decimal digits of the first and of the last attempt: no value is expected within 10**-5000 of a multiple of
+#: half a step.
 _FIRST, _MOST = 25, 5000
 
 #: A function that returns strict bounds of a value, given whether x is negative and strict bounds of exp(-abs(x)).
@@ -70,7 +71,7 @@ def _function(bounds: _Bounds, at_zero: Fraction) -> Callable[[Fraction, int], F
 
 exp = _function(_exp, Fraction(1))
 
-#: Increasing functions by their names in ONNX, each of an argument and the exponent of the step.
+#: Increasing functions by their names in ONNX; each takes an argument and the exponent of the step.
 FUNCTIONS: dict[str, Callable[[Fraction, int], Fraction]] = {
     "Tanh": _function(_tanh, Fraction(0)),
     "Sigmoid": _function(_sigmoid, _HALF),

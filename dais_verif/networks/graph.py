@@ -34,7 +34,7 @@ _POOLS = ("pool_max", "pool_mean")
 
 
 class FusedOp(NamedTuple):
-    """An op of a fused node. ``op``: HPVM's name for it, or ONNX's if HPVM has none. ``output``: the tensor written.
+    """An op of a fused node. ``op``: HPVM's name for it, or ONNX's if HPVM has none. ``output``: its result tensor.
 
     ``node``: the name of the node in the file; for a bias that is an input, the node that reads it. ``cost``: the
     multiply-adds of a layer, 0 for other ops.

@@ -45,7 +45,7 @@ class Executor(Protocol):
         """Return the jobs that run now, as far as that is known."""
 
     def close(self) -> None:
-        """End all tasks; returns when none of their processes is left."""
+        """End all tasks, and return when none of their processes is left."""
 
 
 class Local:

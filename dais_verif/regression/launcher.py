@@ -78,7 +78,7 @@ class Launcher:
                     told = True
 
     def close(self) -> None:
-        """End all jobs; returns when no process is left. Callers waiting in ``run`` are notified."""
+        """End all jobs, and return when no process is left. Callers waiting in ``run`` are notified."""
         with self._lock:
             if self._fork_server is not None:
                 self._fork_server.close()

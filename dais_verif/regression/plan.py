@@ -72,7 +72,7 @@ class Planned:
 
 
 def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list[Planned]:
-    """Return the jobs of ``parts``; the choices ``given`` override theirs. The same job is planned once.
+    """Return the jobs of ``parts``; the choices ``given`` override theirs. Equal jobs are planned once.
 
     Raises ``InputError`` if two different jobs would have the same name.
     """

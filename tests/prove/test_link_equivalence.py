@@ -243,7 +243,7 @@ class TestMemories:
 
 
 def hinted(folder: Path, second: str, order: str) -> Equivalence:
-    """Compare COUNTER with ``second``, with the hint that bit n of its register is bit ``order[n]`` of COUNTER's."""
+    """Compare COUNTER with ``second``, with hints: bit n of ``second``'s register is bit ``order[n]`` of COUNTER's."""
     graph, inputs = Aig(), dict[Port, int]()
     rtl = gates(COUNTER, folder / "first", graph, inputs)
     hints = {f"m[{bit}]": f"n[{one}]" for bit, one in enumerate(order)}

@@ -35,7 +35,7 @@ __all__ = ["KERNELS", "access_cases", "evaluate_access", "evaluate_glue", "glue_
 
 Tree = Mapping[str, Any]
 
-#: Beside the project, as ``../shared/kernels/README.md`` of a checkout describes it.
+#: The folder of the cases, beside the checkout; ``README.md`` in it describes them.
 KERNELS = Path(__file__).parents[3] / "shared" / "kernels"
 
 

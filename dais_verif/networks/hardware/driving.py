@@ -19,7 +19,7 @@ _MOST_PAUSE = 4
 
 @dataclass
 class _Schedule:
-    """The events of a sequence by cycle, while it is planned."""
+    """The events, by cycle, of a sequence that is being planned."""
 
     cycle: int = 0
     writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # per input: cycle, sample, word
@@ -44,7 +44,7 @@ def drive_network(
 
     ``tensors``: per input, raw integers (samples, elements in NumPy's order). Words are written and read in random
     order. There are pauses in between, and additional runs, in any configuration, that a reset aborts. Signals that
-    the network must ignore have random values: ``config`` and ``start`` while it is busy, and words that are not
+    the network must ignore have random values: ``config`` and ``start`` while busy, and words that are not
     written. Results have the form of ``tensors``.
     """
     plan = _Schedule(writes=[[] for _ in chain.inputs], reads=[[] for _ in chain.outputs])

@@ -29,7 +29,7 @@ _POOLS = ("MaxPool", "AveragePool")
 
 
 class Window(NamedTuple):
-    """The window of a pixel, in rows and in columns: places ``stride * at - pad + dilation * n`` for n < ``size``."""
+    """The window of a pixel ``at``, in rows and in columns: ``stride * at - pad + dilation * n`` for n < ``size``."""
 
     size: tuple[int, int]
     stride: tuple[int, int]
@@ -48,7 +48,7 @@ POINT = Window((1, 1), (1, 1), (0, 0), (1, 1))
 
 @dataclass(frozen=True)
 class Part:
-    """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of this node, if any.
+    """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of the fused node, if any.
 
     ``windows``: one per node, if all are local; None: one member computes everything. ``inputs``: the computed tensors
     that it reads, each once; ``output``: the tensor that it writes.

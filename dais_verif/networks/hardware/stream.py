@@ -37,10 +37,10 @@ _IMAGES = 3
 
 @dataclass(frozen=True)
 class StreamStage:
-    """A stage and its cost, per image. ``members``: pixels that it computes; ``beats``: beats that it outputs.
+    """A stage and its cost, per image. ``members``, ``beats``: the numbers of pixels computed and of beats output.
 
-    ``kept``: register bits of its lines, windows and counters. ``waiting``: if it reads several tensors, the number of
-    beats of each that can wait.
+    ``kept``: the number of register bits in lines, windows and counters. ``waiting``: if the stage reads several
+    tensors, the number of beats of each that can wait.
     """
 
     name: str
