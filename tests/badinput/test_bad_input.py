@@ -137,7 +137,7 @@ def test_a_reader_that_leaves_is_neither_a_pass_nor_a_mismatch(tmp_path: Path, v
 
 
 def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path: Path) -> None:
-    """A file size limit of zero ends a write as a full disk does, with another reason."""
+    """A failed write leaves the old file; a file size limit of zero ends it as a full disk does, for another reason."""
     (tmp_path / "p.bin").write_bytes(GOOD)
     (tmp_path / "old.v").write_bytes(b"old")
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "

@@ -72,7 +72,7 @@ def test_a_place_that_has_none_of_them(what: str, copy: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_rtl_beside_what_was_emitted(tmp_path: Path) -> None:
-    """The RTL is emitted, so the certificate lists no such file; its contents must be those that were emitted."""
+    """A file that ``--rtl`` names must equal the emitted RTL if the RTL was emitted, and no file is certified."""
     folder = project(tmp_path / "ours", QUICK)
     assert sign(folder).exit_code == 0
     assert verify(folder, "--rtl", folder / "design.v").findings == []

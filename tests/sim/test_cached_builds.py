@@ -122,7 +122,7 @@ class TestRuns:
         assert ending(sim(tmp_path / "a")) == ("PASS", False)
 
     def test_go_on_when_the_cache_is_cleared(self, tmp_path: Path) -> None:
-        """A run keeps the build that it was given."""
+        """A run keeps the build that it was given, even if the cache is cleared."""
         first, second = (build_of(tmp_path / name) for name in "ab")
         assert second.cached
         build_cache.clear()

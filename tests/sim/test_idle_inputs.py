@@ -67,7 +67,7 @@ def test_a_design_that_ignores_the_port_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize("options", [("--latency", 1), ()], ids=["latency", "found"])
 def test_a_pipeline_that_registers_the_port(simulator: str, options: tuple[object, ...], tmp_path: Path) -> None:
-    """A register holds the value of the port, so the output depends on the vector before."""
+    """A design that holds the port's value in a register, so that outputs lag by a vector, does not pass."""
     head = "module model(input clk, input wire model_inp, output reg [1:0] model_out);\n"
     rtl = head + "  always @(posedge clk) model_out <= {1'b1, ~model_inp};\nendmodule\n"
     run = run_sim(PROGRAM, tmp_path, "--vectors", 1, "--clock", "clk", *options, rtl=rtl, simulator=simulator)

@@ -116,7 +116,10 @@ def test_every_stage_there_is(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_somebodys_clocked_design_with_files_that_it_reads(tmp_path: Path) -> None:
-    """The latency is found; the reset is active low, part of the RTL is included, and vectors of a file come first."""
+    """A clocked design passes with an active-low reset and RTL that it includes; its latency is found.
+
+    Vectors of a file come first.
+    """
     pipeline = emit_pipeline(DESIGN, "core", PipelineOptions(2, None, reset=True, enable=False, valid=True))
     (tmp_path / "core.vh").write_text(pipeline.text)
     width = sum(kind.width for kind in DESIGN.output_types)

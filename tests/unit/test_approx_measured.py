@@ -115,7 +115,7 @@ def one_of(*nodes: str) -> approx.Configuration:
 
 
 def test_a_prediction_is_the_linear_model_of_the_tuner() -> None:
-    """By hand: 900 / (400/3 + 500/1.5), with the speed-ups from the third column of the table of knobs."""
+    """A prediction is as computed by hand: 900 / (400/3 + 500/1.5), with speed-ups from column 3 of the knob table."""
     one = one_of("1 gpu conv perf_fp16 151 add fp16 12", "2 gpu mul fp16 12 add fp16 1")
     costs = [[400, 0], [500, 0]]
     assert approx.predicted_speedup(one, costs) == Fraction(900) / (Fraction(400, 3) + Fraction(1000, 3))

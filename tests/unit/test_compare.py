@@ -131,7 +131,7 @@ def test_the_simplest_of_the_differing_vectors_is_the_start(monkeypatch: pytest.
 
 
 def test_a_witness_breaks_no_promise() -> None:
-    """With 0 for input 1 the programs differ as well, but the lookup would leave the table."""
+    """The witness breaks no promise: with 0 for input 1 the programs differ, too, but the lookup leaves the table."""
     rows = [*SUM[:2], (8, 1, -1, 9 << 32, S4), (0, 0, 2, 0, S5)]
     a, b = (
         Program.build([*rows, (4, 3, -1, c, (1, 5, 0))], [(4, 0, 0)], inp_shift=[0, 0], tables=[[1, 2, 3]])

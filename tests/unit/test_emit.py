@@ -76,7 +76,7 @@ def test_one_named_signal_an_op(program: Program) -> None:
 
 
 def test_a_long_sum_is_wrapped_and_its_comment_cut_short() -> None:
-    """Icarus cannot read a line or a comment of 30,000 columns."""
+    """A long sum is wrapped and its comment cut short, as Icarus cannot read lines of 30,000 columns."""
     text = emit_verilog(sum_of_many(3000))
     assert max(map(len, text.splitlines())) < 1200
     assert " ... of 3000 terms\n" in text and "(op_2999 <<< 4)" in text

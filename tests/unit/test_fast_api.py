@@ -92,7 +92,10 @@ def test_planar_integers_through_the_door() -> None:
 
 
 def test_one_program_serves_many_threads_of_the_caller() -> None:
-    """More calls run at once than the program keeps planes for, in planes and in row code, each with two threads."""
+    """Results are right if more calls run at once than the program keeps planes for, each with two threads.
+
+    Some of the calls run in planes, and some in row code.
+    """
     golden = Golden(identity(3), engine="fast")
     given = [
         np.random.default_rng(j).integers(-15, 15, (rows, 3)) / 4 for j, rows in enumerate((2100, 3, 40, 6151) * 6)
@@ -131,7 +134,7 @@ def kinds_of_doubles() -> list[float]:
 
 @pytest.mark.parametrize("far", [0, 40, 63, 600, 879, 895, 1000, 1500, 2000, 4000])
 def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
-    """Inputs of 64, 30 and 53 bits are shifted far up or far down."""
+    """Doubles of every size are right for inputs of 64, 30 and 53 bits that are shifted far up or far down."""
     rows = [
         (-1, j, -1, 0, (k, width - k - f, f)) for j, (k, width, f) in enumerate(((0, 64, 3), (1, 30, -2), (1, 53, 5)))
     ]

@@ -144,7 +144,7 @@ def test_shifts(shift: int, k: int) -> None:
 
 
 def test_what_cancels_is_not_said_to_be_unsafe_or_wrong() -> None:
-    """x + x - 2x is 0, and the same op may occur in several terms."""
+    """A sum with one op in several terms, such as x + x - 2x, which is 0, is neither wrong nor called unsafe."""
     rows: list[Row] = [(-1, 0, -1, 0, (1, 7, 0)), (Code.SUM, 0, 3, 0, (0, 0, 0)), (Code.SUM, 3, 4, 0, (1, 8, 0))]
     terms = [(0, 0, 0), (0, 0, 0), (0, 1, 1), (0, 0, 0), (0, 0, 1), (0, 0, 0), (0, 0, 0)]
     program = Program.build(rows, [(1, 0, 0), (2, 0, 0)], inp_shift=[0], terms=terms)

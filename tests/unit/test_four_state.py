@@ -144,7 +144,7 @@ def test_without_anything_undefined_nothing_is_added() -> None:
 
 @pytest.mark.parametrize("driven", [False, True])
 def test_signals_that_nothing_drives_in_a_term_that_was_made_before(driven: bool) -> None:
-    """A term ``a ^ n ^ n`` is built first; a driven or an undriven signal replaces its leaf ``n`` later."""
+    """A term ``a ^ n ^ n`` has the right bits once a driven or an undriven signal has replaced its leaf ``n``."""
     n, a = Signal("n", 4, "here"), var(4, "a")
     if driven:
         n.drive(driver_of(bits_over(const(4, 5), {}), 0, 4, 0, "here"))

@@ -146,7 +146,7 @@ def test_the_name_of_a_module_is_no_keyword() -> None:
 
 
 def test_every_keyword_is_plain_or_not() -> None:
-    """A keyword that is in neither list would be taken for a name."""
+    """Every keyword is in one of the two lists; one in neither list would be taken for a name."""
     kinds = [name.removesuffix("Keyword") for name in dir(pyslang.parsing.TokenKind) if name.endswith("Keyword")]
     words = {kind.replace("_", "").lower() for kind in kinds if not re.match("(Unit|Root)System", kind)}
     assert not PLAIN_WORDS & OTHER_WORDS

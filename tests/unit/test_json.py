@@ -265,7 +265,7 @@ def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
 
 
 def test_a_large_text_that_compresses_as_programs_do_is_read() -> None:
-    """Beyond 16 MiB, only the compression ratio is limited."""
+    """A text of more than 16 MiB is read if it compresses as programs do: only the compression ratio is limited."""
     numbers = random.Random(0).choices(range(1 << 30), k=1_700_000)
     tree = [*SUM, [{"table": numbers}]]
     data = json.dumps(tree).encode()

@@ -75,7 +75,7 @@ def test_the_interval_is_what_the_ports_of_memories_need() -> None:
 
 @pytest.mark.parametrize(("seed", "parallel"), [(1, 1), (2, 2), (3, 3)])
 def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int, parallel: int) -> None:
-    """Members are partitioned at random, in random order, with empty ranges and ranges beyond the index space."""
+    """Results are the same however members are cut into ranges: at random, in any order, empty or out of bounds."""
     one = INSTANCES["conv2d"]
     rng, (nx, *rest) = np.random.default_rng(seed), one.mapping.geometry
     form = memory_form(one, parallel)

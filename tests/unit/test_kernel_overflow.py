@@ -35,7 +35,7 @@ def test_no_input_overflows(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_only_the_types_of_outputs_cut_a_number(name: str) -> None:
-    """Even ops that may wrap do not change a number; the exception drops low bits of a sum before a lookup."""
+    """Even ops that may wrap change no number, except that one of softmax drops low bits of a sum before a lookup."""
     for seed in SEEDS:
         block = asked(name, seed).instance.block
         found, outputs = analyse(block), set(block.out_idx.tolist())

@@ -564,7 +564,7 @@ class TestMembers:
                 run_instance(instance, x)
 
     def test_pads_are_read_outside_and_writes_outside_are_dropped(self) -> None:
-        """Each of 5 members reads its right neighbour.
+        """Pads are read and writes outside are dropped if each of 5 members reads its right neighbour.
 
         The last one reads a pad, and its result is dropped if the output only has 4 elements.
         """

@@ -48,7 +48,11 @@ def computed(data: bytes, x: np.ndarray, knob: int, bias: int = 11, **more: Any)
 
 @pytest.mark.parametrize("knob", FAMILIES)
 def test_each_knob_is_its_reference(knob: int) -> None:
-    """Numbers need more than 11 bits, so half precision rounds; weights are multiples of 3/8, so times 4/3 is exact."""
+    """Networks compute what the reference of each knob does.
+
+    Numbers need more than 11 bits, so half precision rounds; weights are multiples of 3/8, so their products with 4/3
+    are exact.
+    """
     rng = np.random.default_rng(knob)
     shape = (1, 2, *rng.integers(3, 6, size=2).tolist())
     x = rng.integers(-(1 << 11), 1 << 11, size=shape) / 4

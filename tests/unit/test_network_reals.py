@@ -135,7 +135,7 @@ def test_of_constants_they_are_constants() -> None:
 
 
 def test_what_moves_and_compares_takes_them() -> None:
-    """Tanh is increasing, so its largest value is at the largest argument; HPVM pools after it."""
+    """Ops that move and compare values take those of tanh, which increases with its argument; HPVM pools after tanh."""
     b = Build()
     x = b.quantise(b.input("x", [1, 1, 4, 4]), -4)
     a = b.node("MaxPool", b.node("Tanh", x), kernel_shape=[2, 2], strides=[2, 2])

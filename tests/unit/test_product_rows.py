@@ -24,7 +24,7 @@ PATTERNS = [mixed(random.Random(place), COUNT) for place in range(32)]
 @pytest.mark.parametrize("signs", ["ss", "su", "uu"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_product_is_right_whatever_the_order_of_its_rows(signs: str, turned: bool) -> None:
-    """Factors have 4 and 3 bits; orders may leave rows out or name rows that do not exist."""
+    """A product of 4 and 3 bits is right in every order of rows, even one that omits rows or names missing ones."""
     rng = random.Random(f"{signs} {turned}")
     variables = [T.var(4, "a"), T.var(3, "b")]
     a, b = (T.sext(x, 7) if sign == "s" else T.zext(x, 7) for x, sign in zip(variables, signs, strict=True))

@@ -124,7 +124,7 @@ def test_a_second_enable_is_held_at_one() -> None:
 
 
 def test_what_another_register_holds_is_known_to_this_one() -> None:
-    """A pin that one register holds is known to the others: alone, neither pin of ``q`` gives it a constant."""
+    """A pin that one register holds is known to the others; by itself, no pin of ``q`` makes ``q`` constant."""
     for needed in (["q", "other"], ["other", "q"]):
         again = wired("a", "b")
         again.register("q", 4, lambda s: ite(band(s("b"), bnot(s("a"))), ZERO, s("IN")))

@@ -168,7 +168,7 @@ def test_a_sum_in_another_order_is_merged_though_few_patterns_tell_anything_apar
 @pytest.mark.parametrize("signs", ["ss", "su", "us", "uu"])
 @pytest.mark.parametrize("width", [4, 7, 9])
 def test_a_product_is_right_for_all_factors(width: int, signs: str) -> None:
-    """Factors of 4 and 3 bits are extended to words that hold the product, and to words that do not."""
+    """Products of factors of 4 and 3 bits are right in words that hold the product and in words that do not."""
     graph = Aig()
     variables = [T.var(4, "a"), T.var(3, "b")]
     bits = {x: [graph.input() for _ in range(x.width)] for x in variables}

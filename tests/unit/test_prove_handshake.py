@@ -181,7 +181,7 @@ def test_a_bit_of_state_that_is_constant() -> None:
 
 
 def test_state_that_is_no_bit_of_the_line() -> None:
-    """The state holds two stages of the line as one of them and the exclusive or of both."""
+    """A line is proved whose state holds two of its stages as one of them and the exclusive or of both."""
     wiring = wired().register("a", 1, lambda s: reset(s, s("v"), ZERO))
     wiring.register("p", 1, lambda s: reset(s, bxor(s("a"), bxor(s("p"), s("r"))), ZERO))
     wiring.register("r", 1, lambda s: reset(s, bxor(s("p"), s("r")), ZERO))
@@ -228,7 +228,7 @@ def test_what_cannot_be_decided_is_unknown() -> None:
 
 
 def test_without_a_reset_what_moves_while_all_else_stalls_is_never_known() -> None:
-    """It is unknown how often ``odd`` has changed before the line was filled."""
+    """Nothing is proved about ``odd``, which may have changed any number of times before the line was filled."""
     wiring = line(2, stalled).register("odd", 1, lambda s: bxor(s("odd"), s("v")))
     assert shaken(wiring, 2, "enable", told=lambda s: bxor(s("out"), s("odd"))).status is not Status.PROVED
 

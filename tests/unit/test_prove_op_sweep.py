@@ -102,7 +102,7 @@ def test_a_netlist_of_other_gates_is_proved(seed: int) -> None:
 @settings(max_examples=8, deadline=None)
 @given(programs(), st.integers(0, 1 << 30), st.sampled_from([0, 0.01, 0.1]), st.sampled_from([4, 64]))
 def test_what_is_merged_is_equal(made: tuple[Program, random.Random], seed: int, faults: float, few: int) -> None:
-    """With few patterns most nodes look equal to others, so nearly all questions are about nodes that differ."""
+    """Merged nodes are equal, even with few patterns, where most questions are about nodes that only look equal."""
     graph, _, proved = swept(made[0], seed, faults, few)
     assert wrong_merges(graph, proved, seed) == []
 

@@ -222,7 +222,10 @@ def test_a_cone_of_too_many_ops_is_left_open(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_ranges_and_levels_together() -> None:
-    """The sum is right if its operands are equal and it is below 44; both are op 1, which lies in 2..17, plus 4."""
+    """One level and ranges prove a sum that is right only if its operands are equal and it is below 44.
+
+    Both operands are op 1, which lies in 2..17, plus 4.
+    """
     rows = [read(4), plus(0, 2, 5), plus(1, 4, 6), plus(1, 4, 7), (ADD, 2, 3, 0, 8)]
     near = equal("op_2", "op_3")
     rtl: dict[int, Made] = {0: from_input, 1: raised("op_0", 2, 5), 2: raised("op_1", 4, 6), 3: raised("op_1", 4, 7)}
@@ -265,7 +268,7 @@ def test_promises_of_ops_before() -> None:
 
 
 def test_a_promise_that_chance_does_not_break() -> None:
-    """The sum does not fit for the three largest inputs; the RTL differs for the smallest of these."""
+    """A promise is used even if random vectors do not break it: the RTL differs for one of the three inputs that do."""
     program, edge = program_of(read(24), plus(0, 3, 24)), (1 << 24) - 3
     rtl: dict[int, Made] = {0: from_input, 1: rarely("op_0", raised("op_0", 3, 24), edge)}
     assert Refined(program, rtl).proved(1) == Basis.PROMISES
@@ -326,7 +329,7 @@ def test_declared_intervals_are_the_last_resort() -> None:
 
 
 def test_vectors_that_cannot_be_moved_inside_do_not_count() -> None:
-    """As two ops read the input, vectors are drawn from all its values, and those outside the interval do not count."""
+    """Vectors outside the declared interval do not count; they are drawn if two ops read the input."""
     program = program_of(read(4), read(4), plus(0, 3, 5), (ADD, 1, 2, 0, 8))
     wrong = only_if(lambda s: ult(s("op_0"), const(4, 10)), raised("op_0", 3, 5))
     rtl = {0: from_input, 1: from_input, 2: wrong, 3: lambda s: total(s, "op_1", "op_2")}
@@ -449,7 +452,10 @@ def test_what_rested_on_a_wrong_op_is_proved_anew() -> None:
 
 
 def test_what_reads_a_wrong_op_by_the_name_of_another_is_not_proved() -> None:
-    """Ops 1 and 2 have one shape, and so one variable; the signal of op 2 is wrong, and op 3 reads it."""
+    """Op 3 is not proved if it reads the wrong signal of op 2, though op 2 shares a variable with the right op 1.
+
+    They share a variable because they have the same shape.
+    """
     program = program_of(read(6), plus(0, 1, 7), plus(0, 1, 7), (QUANT, 1, -1, 0, 7), output=1)
     right, wrong = raised("op_0", 1, 7), raised("op_0", 2, 7)
     found = Refined(program, {0: from_input, 1: right, 2: wrong, 3: lambda s: s("op_2")})
@@ -461,7 +467,7 @@ def test_what_reads_a_wrong_op_by_the_name_of_another_is_not_proved() -> None:
 
 
 def test_what_compensates_a_wrong_op_is_wrong_too() -> None:
-    """Op 1 is 1 too large, and op 2 subtracts it: op 2 does not hold if op 1 does, but the output is right."""
+    """If op 1 is 1 too large, and op 2 subtracts 1, op 2 does not hold for the right op 1, but the output is right."""
     low: Made = lambda s: add(s("op_1"), const(24, (1 << 24) - 1))  # noqa: E731
     found = copies(from_input, lambda s: add(s("op_0"), const(24, 1)), low)
     assert found.op(1).status is Status.REFUTED

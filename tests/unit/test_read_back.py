@@ -136,7 +136,7 @@ def test_what_nobody_here_knows_to_be_harmless(name: str, mac: Configuration) ->
 
 
 def test_a_hard_block_that_is_driven(mac: Configuration) -> None:
-    """BOOT of WARMBOOT makes the device load another bitstream, so it must not be driven, though no output needs it."""
+    """A driven BOOT of WARMBOOT is refused though no output needs it, since the device would load another bitstream."""
     chip = chip_of("1k")
     place = (12, 0)
     net = chip.nets[(*place, "fabout")]
@@ -261,7 +261,7 @@ def test_files_that_no_device_would_take(tmp_path: Path) -> None:
 
 
 def test_what_the_unpacked_form_does_not_hold(tmp_path: Path) -> None:
-    """A command after the last one is in the file, but is missing in the output of ``iceunpack``."""
+    """A file with a command after the last one is refused, since the output of ``iceunpack`` lacks the command."""
     require_icestorm()
     path = MAC.write(tmp_path)
     path.write_bytes(path.read_bytes().replace(bytes.fromhex("7eaa997e5100"), bytes.fromhex("7eaa997e5101")))

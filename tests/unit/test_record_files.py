@@ -199,7 +199,7 @@ def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
 
 
 def test_real_ones_conform_and_the_verb_prints_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Errors, proofs, coverage and campaigns are covered here; simulations are covered with ``regress``."""
+    """Real records of errors, proofs, coverage and campaigns conform; tests of ``regress`` cover simulations."""
     example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
     for words, kind in (
         (["coverage", str(example)], "coverage"),

@@ -74,7 +74,7 @@ class TestGenerated:
         assert_same(vectors.slice(0, 40_000), generate(every_opcode(), 40_000, 3))
 
     def test_of_wide_and_unread_inputs_is_the_same_however_it_is_cut(self) -> None:
-        """Columns have Python integers, constants, unread inputs, and exponents that lie far apart."""
+        """Cuts do not change columns of Python integers, constants or unread inputs, or with exponents far apart."""
         program = readers((1, 79, 0), (0, 62, 0), (0, 0, 0), (1, 3, 60))
         program = Program.build(
             [(-1, j, -1, 0, tuple(op.type)) for j, op in enumerate(program.ops)],  # type: ignore[misc]

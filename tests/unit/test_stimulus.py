@@ -254,7 +254,7 @@ def one_input(kind: tuple[int, int, int], shift: int = 0) -> Program:
 @pytest.mark.parametrize("kind", [S4, (0, 4, 0), (1, -2, 6), (0, 70, -60), (1, 63, 10), (1, 0, 0), (0, 1, 0)])
 @pytest.mark.parametrize("shift", [0, -3, 5])
 def test_generated_vectors_hold_corners_and_their_neighbours(kind: tuple[int, int, int], shift: int) -> None:
-    """In units of the reader's last bit: both ends, just beyond them, between grid points, and far outside."""
+    """Generated vectors hold both ends of the type, values just beyond, between grid points, and far outside."""
     batch = generate(one_input(kind, shift), 400, seed=1)
     unit = Fraction(2) ** (-kind[2] - shift)
     seen = {batch.value(row, 0) / unit for row in range(batch.rows)}

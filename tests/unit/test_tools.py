@@ -92,7 +92,7 @@ def test_all_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("empty_path")
 def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In a package that pip installed, there is no ``make setup``, which needs a checkout."""
+    """In a package installed by pip, messages do not name ``make setup``, which needs a checkout."""
     monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "toolchain" / "tools.py"))
     monkeypatch.setattr(tools, "_wheel", lambda: None)
     with pytest.raises(ToolError, match=r"install it \(Debian: apt-get install iverilog\), or set DAIS_VERIF_IVERI"):
