@@ -30,7 +30,7 @@ NETWORK_CASES = [
 
 
 def is_proved(verdict: Verdict) -> bool:
-    """Return whether the run passed and all outputs are proved, of which there is at least one."""
+    """Return whether the run passed, there is at least one output, and all outputs are proved."""
     statuses = {claim["status"] for claim in verdict.record["outputs"]}
     return verdict.ending == ("PASS", 0) and statuses == {"PROVED"}
 

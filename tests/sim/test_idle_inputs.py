@@ -118,7 +118,7 @@ def test_a_proof_refutes_and_simulation_confirms_it(value: str, tmp_path: Path) 
 
 
 def test_designs_that_share_a_build(tmp_path: Path) -> None:
-    """A design with such a port is not built jointly, but in a run of its own, which drives both values."""
+    """A design with a port without bits is not built jointly, but in a run of its own, which drives both values."""
     requests = []
     for number, value in enumerate([*WRONG, RIGHT]):
         (tmp_path / f"{number}.v").write_text(module(value))

@@ -46,7 +46,7 @@ def on_python(board: tuple[Identity, Any], machine: Machine = FIFO, **asked: Any
 
 
 def changed(compute: Compute, number: int, how: Callable[[int], int]) -> Compute:
-    """Return ``compute`` with another result for vector ``number`` of those received, also if it comes again."""
+    """Return ``compute`` changed to give another result for received vector ``number``, also if it is sent again."""
     numbers: dict[bytes, int] = {}
 
     def one(vector: bytes, result: bytes) -> bytes:

@@ -212,7 +212,7 @@ class TestCluster:
         wait_until(lambda: left(tmp_path) == [])
 
     def test_a_job_that_kills_its_workers(self, tmp_path: Path) -> None:
-        """Dask gives such a job up after four workers; other jobs are not affected."""
+        """Dask gives up a job that has killed four workers; other jobs are not affected."""
         programs = fakes(tmp_path, 3)
         (programs / "evil.bin").write_text("evil")
         code, record = regress(

@@ -21,7 +21,7 @@ BOTH_FORMS = [pytest.param((), id="combinational"), pytest.param(STAGES, id="pip
 
 @pytest.fixture
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Split programs into many parts, as those of 100,000 ops are."""
+    """Split even small programs into many parts, as programs of 100,000 ops are split."""
     monkeypatch.setattr(cut, "MOST_SIGNALS", 60)
     monkeypatch.setattr(cut, "MOST_NAMES", 20)
 

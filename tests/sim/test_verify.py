@@ -126,7 +126,7 @@ def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [1, pytest.param(1024, marks=pytest.mark.slow), 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
-    """A difference in the last vector is found."""
+    """A difference in the last vector is found, whatever the number of vectors in the last chunk."""
     wrong = mutant(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
     raw = [[0.0, 0.0, 0.0]] * (rows - 1) + [[0.0, 0.0, -11.0]]
     (tmp_path / "model.v").write_text(wrong)

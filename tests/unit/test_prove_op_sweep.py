@@ -41,7 +41,7 @@ def graph_of(program: Program) -> tuple[Aig, ProgramBits]:
 
 
 def rewritten(graph: Aig, literals: list[int], rng: random.Random, faults: float) -> list[int]:
-    """Return the same logic from other gates, of which the share ``faults`` is wrong."""
+    """Return the same logic built from other gates, a share ``faults`` of which is wrong."""
     at: dict[int, int] = {}
     for node in sorted(graph.behind(literals)):
         low, high = graph.low[node], graph.high[node]

@@ -130,7 +130,7 @@ def total(s: Seen, first: str, second: str) -> Term:
     return add(zext(s(first), 8), zext(s(second), 8))
 
 
-# refined statements, of which the weakest that suffices is named
+# refined statements: the weakest one that suffices is named
 
 
 def ranged(condition: Callable[[Seen], Term]) -> Refined:

@@ -212,7 +212,7 @@ def test_one_name_for_two_things_is_refused() -> None:
 
 
 def test_a_name_that_is_not_utf_8_is_refused() -> None:
-    """No record can hold such a name, and a job under another name would report that the file does not exist."""
+    """A name that is not UTF-8 is refused: no record can hold it, and a job under another name finds no file."""
     part = Part(Found(Path("\udcff.bin"), "\udcff.bin"), Variant("x"))
     with pytest.raises(InputError, match=r"'\\udcff\.bin' is not UTF-8.*rename"):
         make_plan([part], Choices(), Defaults())
