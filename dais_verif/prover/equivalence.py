@@ -1,9 +1,10 @@
 """Compare two programs for all inputs: prove equal what random simulation cannot distinguish.
 
 Ops whose values are the same real numbers on many random inputs are candidates. In SSA order, each op of the second
-program is proved equal to a candidate of the first. Variables replace the ops that lie further back, and equal ops
-share a variable, so later ops are compared over the same variables. Outputs come last, with cones that grow until the
-question is decided. Values are those of hardware: a value that breaks a promise is quantised on both sides.
+program is proved equal to a candidate of the first, if that succeeds. Variables replace the ops that lie further back,
+and equal ops share a variable, so later ops are compared over the same variables. Outputs come last, with cones that
+grow until the question is decided. Values are those of hardware: a value that breaks a promise is quantised on both
+sides.
 """
 
 from __future__ import annotations

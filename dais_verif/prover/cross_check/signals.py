@@ -123,7 +123,7 @@ class _Comparison:
         return [name for name, reading in self._readings.items() if reading.reads & lost or name in lost]
 
     def _loop(self) -> list[str]:
-        """Return names that read each other in a loop, as bits of vectors may; registers break loops."""
+        """Return names that read each other in a loop, which bits of vectors may form; registers break loops."""
         done: set[str] = set()
         for start in self._readings:
             path: dict[str, Iterator[str]] = {} if start in done else {start: self._before(start)}

@@ -166,7 +166,7 @@ class Execution:
         width = bits_in(symbol.type)
         if width is None:
             raise self.convert.refused(s, f"{symbol.name!r}: {why_no_bits(symbol.type)}")
-        if symbol.lifetime is ast.VariableLifetime.Static:  # it keeps the value of the last run of the block
+        if symbol.lifetime is ast.VariableLifetime.Static:  # it keeps its value from the last run of the block
             return
         if symbol.initializer is not None:
             self.values[symbol] = self.convert(symbol.initializer)

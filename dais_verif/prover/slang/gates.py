@@ -18,7 +18,7 @@ from dais_verif.prover.terms import Term, extract
 __all__ = ["gates"]
 
 _Rule = Callable[[Term, Term], Term]
-#: The function of the inputs, and whether the output is inverted.
+#: For each gate, the function of its inputs, and whether its output is inverted.
 _INPUTS: dict[str, tuple[_Rule, bool]] = {
     "and": (band, False),
     "nand": (band, True),

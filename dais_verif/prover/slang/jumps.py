@@ -22,7 +22,7 @@ Values = dict[Any, Value]
 
 @dataclass
 class Jump:
-    """A jump that is taken if ``condition`` is 1. ``kind``: its target, a name or as ("disable", symbol of a block)."""
+    """A jump that is taken if ``condition`` is 1. ``kind``: its target, a name or ("disable", symbol of a block)."""
 
     kind: Hashable
     condition: Term
@@ -75,7 +75,7 @@ class Jumps:
 def chosen_values(
     condition: Term, first: Values, second: Values, outer: Callable[[Any], Term]
 ) -> Iterator[tuple[Any, Value]]:
-    """Yield each variable with the value that ``condition`` chooses. ``outer``: gives values of unassigned symbols."""
+    """Yield each variable with the value that ``condition`` chooses. ``outer``: the values of unassigned symbols."""
     for symbol in {**first, **second}:
         a, b = (values.get(symbol) for values in (first, second))
         a, b = (x if x is not None else outer(symbol) for x in (a, b))

@@ -1,4 +1,4 @@
-"""Latches of integrated clock gating: transparent while a clock is 0, they hold an enable while it is 1.
+"""Latches of integrated clock gating, which pass an enable while a clock is 0, and hold it while the clock is 1.
 
 With ``if (!clk) q = enable;`` and ``gated = clk & q``, the gated clock rises with ``clk`` if the enable was 1 just
 before. Registers with the gated clock are therefore registers with ``clk`` that load only while the enable is 1.

@@ -20,7 +20,7 @@ __all__ = ["counting", "initial", "kept_from_the_beginning"]
 
 
 def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
-    """Fill memories as an ``initial`` block does. Returns the values of other variables at its end.
+    """Fill memories as an ``initial`` block does; return the values of other variables at the end of the block.
 
     Bits that the block does not assign are undefined. Variables whose values are not constant may be left out.
     """

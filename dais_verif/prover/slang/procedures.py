@@ -1,6 +1,6 @@
 """``always`` blocks as drivers of the signals that they assign; clocked blocks are in ``registers``.
 
-A combinational block is executed symbolically, statement by statement; assignments on some paths only become a choice.
+A combinational block is executed symbolically, statement by statement; an assignment on some paths only is a choice.
 A signal that keeps its old value on any path would be a latch and is refused. A signal that is assigned only once is
 afterwards read by name, so that it can be a cut point of the proof.
 """

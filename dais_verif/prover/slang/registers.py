@@ -171,7 +171,7 @@ class _Clocked(Execution):
             raise self._lost[symbol]
         if isinstance(symbol, _Next):  # not assigned yet: the register holds its value
             return self._leaf(self.design.signal(symbol.symbol, self._where))
-        if self.design.is_local(symbol):  # a register, since the block reads its value of the last run
+        if self.design.is_local(symbol):  # a register, since the block reads its value from the last run
             if symbol not in self._kept:
                 width = bits_in(symbol.type) or 1
                 self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
@@ -199,7 +199,7 @@ class _Clocked(Execution):
             self.assign(e.left, self.assigned_value(e), _Next)
 
     def counted(self, e: Any) -> None:
-        """Run an initialiser or a step of a loop, whose variable is not a register."""
+        """Run an initialiser or a step of a loop; the loop variable is not a register."""
         super().expression(e)
         left = e.left if type(e) is ast.AssignmentExpression else getattr(e, "operand", None)
         for symbol in roots(left):

@@ -1,4 +1,4 @@
-"""Blocks that wait for changes: signals that they assign are X until they have run."""
+"""Blocks that wait for changes: the signals that such a block assigns are X until it has run."""
 
 from __future__ import annotations
 

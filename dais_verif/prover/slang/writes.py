@@ -28,7 +28,7 @@ def symbol_of(e: Any) -> Any:
 
 
 def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
-    """Return the symbols that a statement or an expression assigns or may fill, also by subroutines that it calls.
+    """Return the symbols that a statement or an expression assigns or may fill, also in subroutines that it calls.
 
     ``elsewhere``: a list to which the hierarchical names that occur are added.
     """

@@ -1,4 +1,4 @@
-"""Decide an obligation by the cheapest means that can.
+"""Decide an obligation by the cheapest method that can decide it.
 
 Identical terms are equal. If the inputs are few, all their values are tried. All other questions go to the SMT solver.
 """
@@ -22,7 +22,7 @@ __all__ = ["Discharge", "decide"]
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
 #: With more bits than this, the solver is tried first unless there is a product or table, for which it is slow.
 _SOON_BITS = 13
-#: Rows evaluated at once.
+#: The number of rows that are evaluated at once.
 _ROWS = 1 << 16
 
 

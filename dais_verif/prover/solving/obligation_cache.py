@@ -25,7 +25,7 @@ _DECIDERS = (discharge, evaluate, smt)
 
 
 def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
-    """Return the hash of an obligation as text: every node once, after its arguments."""
+    """Return the hash of the text of an obligation, in which every node occurs once, after its arguments."""
     places: dict[Term, int] = {}
     lines = []
     waiting = [*given[::-1], b, a]
@@ -63,7 +63,7 @@ class ObligationCache:
         return hashlib.sha256(f"{self._tools} {key} {method}".encode()).hexdigest()
 
     def find(self, keys: Iterable[str]) -> dict[str, Method]:
-        """Return the ``keys`` of obligations that were proved before, each with the method."""
+        """Return those ``keys`` whose obligations were proved before, each with the method of the proof."""
         if self._path is None:
             return {}
 

@@ -71,7 +71,7 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> SmtAnswer:
 def _bits_of(conditions: Sequence[Term]) -> int:
     """Estimate how many bits bitwuzla makes for ``conditions``; the weights are measured."""
     found = 0
-    pieces: dict[Term, int] = {}  # an extract searches them one by one
+    pieces: dict[Term, int] = {}  # the parts of terms, which an extract searches one by one
     for t in nodes(*conditions):
         if t.op in ("concat", "extract", "sext"):
             pieces[t] = sum(pieces.get(x, 1) for x in t.args)

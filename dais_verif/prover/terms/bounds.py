@@ -1,4 +1,4 @@
-"""Ranges of terms from their nearest arguments, to show that a sum or product cannot overflow."""
+"""Ranges of terms, derived from their nearest arguments, to show that a sum or product cannot overflow."""
 
 from __future__ import annotations
 

@@ -49,11 +49,11 @@ class YosysWires:
         buffers = [cell.connections for cell in module.cells.values() if cell.type in BUFFERS]
         self._buffers = [(bits["Y"][0], bits["A"][0]) for bits in buffers]
         several = {bit for bit, times in Counter(bit for bit, _ in self._buffers).items() if times > 1}
-        #: Bits that several blocks leave at constants, such as loop variables: they must not be read.
+        #: Bits to which several blocks assign constants, such as loop variables; these bits must not be read.
         self._spoilt = several - {bit for bit, source in self._buffers if not isinstance(source, str)}
         #: The bit that is assigned to each buffered bit.
         self._given = {bit: source for bit, source in self._buffers if bit not in several}
-        #: How often an X has been read.
+        #: The number of times that an X has been read.
         self._unknown = 0
         self._declare(self._merged())
         self._join()

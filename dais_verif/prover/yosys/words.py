@@ -76,7 +76,7 @@ class Memories:
                 memory.words[position] = int("".join(digits[::-1]), 2) if known else None
 
     def _digits(self, bits: list[Bit]) -> list[str]:
-        """Return constant bits as digits, also through buffers; ``x`` for all others."""
+        """Return ``bits`` as digits, constant ones also through buffers; ``x`` for bits that are not constant."""
         if not self._buffered:
             for cell in self._module.cells.values():
                 if cell.type == "$_BUF_":

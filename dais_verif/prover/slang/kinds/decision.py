@@ -46,7 +46,7 @@ def refused(text: str) -> KindDecision:
 
 
 class Table(Generic[Kind]):
-    """The decisions for all kinds of an enum. ``title`` and ``note`` are shown on the page."""
+    """The decisions for all kinds of an enum. ``title`` and ``note`` are shown on the generated page."""
 
     def __init__(self, title: str, note: str, decisions: Mapping[Kind, KindDecision]) -> None:
         self.title, self.note, self.decisions = title, note, dict(decisions)
@@ -56,7 +56,7 @@ class Table(Generic[Kind]):
         return frozenset(kind for kind, decision in self.decisions.items() if decision.how is how)
 
     def refusal(self, kind: Kind) -> str | None:
-        """Return the message with which ``kind`` is refused; None if it is not. Kinds without an entry are refused."""
+        """Return the message that refuses ``kind``; None if it is not refused. Kinds without an entry are refused."""
         decision = self.decisions.get(kind)
         if decision is None:
             return f"{getattr(kind, 'name', kind)!r} is not supported by the proof; write it another way"
