@@ -28,9 +28,8 @@ def predicted_speedup(
 ) -> Fraction:
     """Return the speed-up of ``one`` over single precision by the tuner's linear model.
 
-    ``costs``: multiply-adds of each op of each node. The prediction is the sum of all costs divided by the sum of the
-    costs that are each divided by the speed-up of their knob; this is 1 for a knob that is not set. Raises
-    ``InputError`` if the numbers of costs and of ops differ.
+    ``costs``: multiply-adds of each op of each node. The prediction is ``sum(cost) / sum(cost / speed-up of knob)``,
+    with a speed-up of 1 for a knob that is not set. Raises ``InputError`` if the numbers of costs and of ops differ.
     """
     if [len(node.ops) for node in one.nodes] != [len(row) for row in costs]:
         raise InputError(f"costs must have a number for each op of each node of {one.name!r}")

@@ -23,9 +23,9 @@ _NEAR = 0.01
 def pareto(file: ConfigurationFile, by: Gain = "speedup") -> list[str]:
     """Return the names of the configurations on the runtime's curve of loss against ``by``, in the curve's order.
 
-    The first configuration is always on the curve. The others are sorted by loss and grouped: a group has the losses
-    within 0.01 of its first one. The best of a group, or the first of equally good ones, is on the curve if it is
-    better than the last configuration there.
+    The first configuration is always on the curve. The others are sorted by loss and grouped: a group has all those
+    with losses within 0.01 of the loss of its first. The best of a group, or the first of equally good ones, is on the
+    curve if it is better than the last configuration there.
     """
     if by not in ("speedup", "energy"):
         raise InputError(f"by must be speedup or energy, not {by!r}")

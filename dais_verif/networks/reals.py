@@ -48,7 +48,7 @@ class Real:
     """A number that is not a fixed-point number until it is quantised."""
 
     def quantised(self, by: Quantiser) -> Element:
-        """Return the exact result of quantiser ``by``. Raises ``Refusal`` if it takes a large table or many steps."""
+        """Return the exact result of ``by``. Raises ``Refusal`` if it needs too large a table or too many steps."""
         raise NotImplementedError
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:

@@ -49,7 +49,7 @@ def _half_down(ops: Arithmetic, a: Element) -> Element:
 
 
 def _half_even(ops: Arithmetic, a: Element) -> Element:
-    """Add one half if the integer below is odd, else one step less, so that only ties above odd integers round up."""
+    """Add one half, less one step if the integer below is even, so that only ties above odd integers round up."""
     step = Fraction(1, 1 << _fraction_bits(a))
     up = ops.shift(ops.is_odd(ops.floor(a)), -_fraction_bits(a))
     return ops.floor(ops.sum([a, _HALF - step, up]))

@@ -99,7 +99,7 @@ def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], b
 def run_jointly(
     tasks: Sequence[Task], launcher: Launcher, worker: str, stopped: Callable[[], bool] = lambda: False
 ) -> list[JobResult | None]:
-    """Run ``tasks`` in one process, where they share a build; None for each that did not pass and must run alone.
+    """Run ``tasks`` in one process with a shared build; return None for those that did not pass and must run alone.
 
     A result is the same as that of ``run_job``, and its files are written. Raises the errors of ``run_job``.
     """

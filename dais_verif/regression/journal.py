@@ -43,7 +43,7 @@ def read_journal(folder: Path) -> dict[str, JobResult]:
 
 
 class Journal:
-    """The journal of the run in ``folder``: a new one, or the existing one, continued."""
+    """The journal of the run in ``folder``: a new one, or the existing one, which is continued."""
 
     def __init__(self, folder: Path, *, carry_on: bool) -> None:
         self._file = (folder / NAME).open("ab" if carry_on else "wb", buffering=0)

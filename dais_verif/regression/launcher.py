@@ -96,7 +96,7 @@ class Launcher:
 class _ForkServer:
     def __init__(self, words: Sequence[str]) -> None:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Its working folder must not be a user's folder, where Python would search for modules.
+        # The server's working folder must not be a user's folder, where Python would search for modules.
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with its:
             self._process = subprocess.Popen(

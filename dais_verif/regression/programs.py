@@ -21,7 +21,7 @@ _OURS = ("result.json", "regression.json", "signoff.json")
 
 @dataclass(frozen=True)
 class Found:
-    """A program at ``path``; ``name``: relative to the requested folder."""
+    """A program at ``path``; ``name``: its path relative to the requested folder, if any."""
 
     path: Path
     name: str

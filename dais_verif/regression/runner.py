@@ -103,7 +103,7 @@ class _Run:
         for planned in self._plan:
             kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
             if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
-                # Its folder is unchanged, but its program may now have another relative path.
+                # The job's folder is unchanged, but its program may now have another relative path.
                 kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
                 self._results[planned.job.id] = kept
                 self._watcher.job_ends(kept)

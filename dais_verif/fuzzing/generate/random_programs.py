@@ -23,7 +23,7 @@ Term = tuple[int, int, int]
 
 #: Values with more bits are quantised before they are used.
 _WIDEST = 140
-#: A sum whose exact number of fractional bits is beyond plus or minus this gets a random type.
+#: A sum gets a random type if its exact number of fractional bits is beyond plus or minus this.
 _FARTHEST = 400
 
 

@@ -1,4 +1,4 @@
-"""Judge stretches of cases of machines, in the same way as of programs."""
+"""Judge stretches of cases of machines, in the same way as cases of programs."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def made_machine(seed: int, number: int) -> tuple[int, str, MachineCase]:
 
 
 def made_kernel(seed: int, number: int) -> tuple[int, str, MachineCase]:
-    """Return a case for a random request of a shipped kernel, in the memory or the stream form, as ``made_machine``."""
+    """Return, like ``made_machine``, a case for a random request of a shipped kernel, in memory or stream form."""
     own = case_seed(seed, number)
     rng = random.Random(own)
     kernel = rng.choice(SHIPPED), rng.getrandbits(32)

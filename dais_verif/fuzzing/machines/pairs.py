@@ -43,7 +43,7 @@ Judge = Callable[[MachineCase], "Disagreement | None"]
 
 
 class MachinePair(NamedTuple):
-    """A pair, as for programs. ``every``: the pair judges one in this many cases.
+    """A pair of the same form as for programs. ``every``: the pair judges one in this many cases.
 
     ``needs``: external tools; a pair that needs some only runs if users name it.
     """

@@ -47,7 +47,7 @@ def binary_layouts(case: Case) -> Disagreement | None:
 
 
 def json_forms(case: Case) -> Disagreement | None:
-    """Compare outputs of a program with those of its ALIR and da4ml's JSON, and the binary recovered from ALIR."""
+    """Compare a program's outputs with those of its ALIR and JSON, and its binary with the one recovered from ALIR."""
     for name, other in _converted(case.program):
         for number, row in enumerate(case.rows[:_ROWS]):
             wanted, found = (_answer(program, row) for program in (case.program, other))

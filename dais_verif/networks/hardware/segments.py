@@ -1,8 +1,8 @@
 """Split fused nodes into parts: each becomes one kernel, which computes one pixel per member, or all at once.
 
 A node is *local* if each pixel of its output depends on a window of its input. Only the first node of a part may have a
-window larger than a pixel; the others read their own pixel. A later window stays in the part only if it reads values
-that are not fixed-point numbers yet. Nodes that read all elements form parts of one member.
+window larger than a pixel; the others read their own pixel. A later node with a window stays in the part only if it
+reads values that are not fixed-point numbers yet. Nodes that read all elements form parts with a single member.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ POINT = Window((1, 1), (1, 1), (0, 0), (1, 1))
 class Part:
     """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of the fused node, if any.
 
-    ``windows``: one per node, if all are local; None: one member computes everything. ``inputs``: the computed tensors
-    that it reads, each once; ``output``: the tensor that it writes.
+    ``windows``: one per node, if all nodes are local; None: one member computes everything. ``inputs``: the computed
+    tensors that the part reads, each once; ``output``: the tensor that it writes.
     """
 
     fused: int | None

@@ -83,7 +83,7 @@ class Storage(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Rows (``axis`` 0) or columns (1) of an image that are not computed; they hold the smallest number of its type."""
+    """Rows (``axis`` 0) or columns (1) of an image that are not computed; they hold the smallest number of the type."""
 
     axis: int
     places: tuple[int, ...]

@@ -80,7 +80,7 @@ class StreamNetwork:
 
     @property
     def flush(self) -> int:
-        """Cycles from the last beat of an image to the last beat of its result, if none follows; 0 if it is earlier."""
+        """Cycles from the last beat of an image to the last beat of its result, if no image follows; at least 0."""
         return max(self.alone[-1] - (self.beats - 1), 0)
 
 

@@ -67,7 +67,7 @@ def gathered(times: Times, beats: int) -> Times:
 
 
 def joined(streams: Sequence[Times]) -> tuple[Times, list[int]]:
-    """Return the times at which a beat of all ``streams`` can be taken, and how many of each wait at most.
+    """Return the times at which a beat of all ``streams`` can be taken, and the most beats of each that wait at once.
 
     A beat is stored when it comes, and available from the next cycle on.
     """
