@@ -76,7 +76,8 @@ def row(
 ) -> Row:
     """Return a row whose first ops read inputs 0, 1, ... with the types ``reads``, followed by ``ops``.
 
-    ``outputs``: by default the last op as it is. ``shifts``: inp_shift, by default 0 for every input that is read.
+    ``outputs``: the outputs, by default the last op as it is. ``shifts``: the values of inp_shift, by default 0 for
+    every input that is read.
     """
     all_ops = (*((-1, j, -1, 0, kind) for j, kind in enumerate(reads)), *ops)
     all_shifts = (*shifts, *(0 for _ in reads[len(shifts) :]))
