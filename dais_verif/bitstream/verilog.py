@@ -20,7 +20,7 @@ PLACES = (tuple(range(16)), (0, 2, 4, 6, 8, 10, 12, 14), (1, 5, 9, 13), (3, 11))
 
 
 def write_verilog(logic: ReadBack, top: str) -> str:
-    """Return module ``top``. Raises ``InputError`` for ports with two directions, and outputs with missing bits."""
+    """Return the text of module ``top``. Raises ``InputError`` if a port has two directions or lacks output bits."""
     require_module_name(top)
     inputs, outputs = _ports(logic.inputs), _ports(logic.outputs)
     for name in (*inputs, *outputs):

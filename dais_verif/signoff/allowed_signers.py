@@ -3,7 +3,7 @@
     line    = principals [options] keytype key [comment]
     options = cert-authority | namespaces="pattern,!pattern" | valid-after="time" | valid-before="time", each once
 
-A line that ``ssh-keygen`` cannot read makes the whole file invalid, since it may be meant to revoke a permission.
+A line that ``ssh-keygen`` cannot read makes the whole file invalid, since the line may be meant to revoke a permission.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Line:
 
 
 def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
-    """Return the principals that the file ``allowed`` permits to sign with ``key`` at the time ``when``; may be none.
+    """Return the principals whom the file ``allowed`` permits to sign with ``key`` at the time ``when``; maybe none.
 
     Raises ``InputError`` if the file cannot be read, or has a line that ``ssh-keygen`` refuses.
     """
@@ -128,7 +128,7 @@ def _permits(options: dict[str, str], when: datetime) -> bool:
 
 
 def _in_list(name: str, patterns: str) -> bool:
-    """Return True if one of ``patterns`` matches, and none of those that begin with an exclamation mark does."""
+    """Return True if one of ``patterns`` matches ``name``, but none of those after an exclamation mark does."""
     found = False
     for pattern in patterns.split(","):
         if _matches(name, pattern.removeprefix("!")):
@@ -139,7 +139,7 @@ def _in_list(name: str, patterns: str) -> bool:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Match with ``*`` and ``?`` only, in linear time per star: a later star never backtracks past an earlier one."""
+    """Return True if ``pattern`` matches, with ``*`` and ``?`` only; stars never backtrack past earlier ones."""
     place, at, star, resume = 0, 0, -1, 0
     while place < len(name):
         if at < len(pattern) and pattern[at] == "*":
@@ -155,7 +155,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def absolute_time(text: str) -> datetime:
-    """Return a time such as 20270131, 202701311200 or 20270131120000: local, or UTC if it ends in Z.
+    """Return the time in a text such as 20270131, 202701311200 or 20270131120000: local time, or UTC if it ends in Z.
 
     Raises ``ValueError`` if ``text`` is not a time.
     """

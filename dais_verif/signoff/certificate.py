@@ -84,9 +84,9 @@ class CertifiedScore(_Part, frozen=True):
 class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=True):
     """A complete certificate.
 
-    ``layout``: as given by the caller. ``signer``: fingerprint of the key that signs it, or empty. ``issued``: in ISO
-    8601, UTC. ``evidence``: SHA-256 of every judged file; ``logs``: of all other files in its folder, which are for
-    people and are not judged.
+    ``layout``: the layout that the caller gave. ``signer``: the fingerprint of the key that signs the certificate, or
+    empty. ``issued``: the time in ISO 8601, UTC. ``evidence``: the SHA-256 of every judged file; ``logs``: the SHA-256
+    of all other files in the folder, which are for people and are not judged.
     """
 
     schema: str

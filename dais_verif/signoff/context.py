@@ -60,8 +60,8 @@ class SignOffStage:
     """A stage: ``run`` leaves evidence in ``folder``, and ``judge`` reads it.
 
     ``must_fail``: a bug is seeded, and the stage passes if the bug is detected. ``needs``: the folders of stages that
-    must have passed first. ``waiver``: its name in waivers; empty if it cannot be waived. ``gate``: stages that need
-    this one also run if it is waived.
+    must have passed first. ``waiver``: the stage's name in waivers; empty if it cannot be waived. ``gate``: if this
+    stage is waived, stages that need it run nevertheless.
     """
 
     name: str
@@ -83,12 +83,12 @@ def program_arguments(subject: Subject) -> list[str]:
 
 
 def plain_path(path: Path) -> str:
-    """Return ``path``, after ``./`` if it begins with a dash."""
+    """Return ``path`` as text, with ``./`` in front if it begins with a dash."""
     return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def pipeline_arguments(policy: Policy) -> list[str]:
-    """Return our own RTL as a pipeline with all pins, as arguments of commands that have an option for each pin."""
+    """Return the arguments for our own RTL as a pipeline with all pins, for commands with an option for each pin."""
     stages = policy.rtl.pipeline
     return [] if stages is None else ["--stages", str(stages), "--reset", "--enable", "--valid"]
 
@@ -103,7 +103,7 @@ def design_arguments(subject: Subject, policy: Policy) -> list[str]:
 
 
 def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | None = None) -> list[str]:
-    """Return the arguments for the RTL as files, also for our own RTL, without pins.
+    """Return the arguments for the RTL as files, even if it is our own RTL, without those for pins.
 
     ``more``: files with a module around the design, which is its new ``top``.
     """

@@ -44,10 +44,10 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
             made[number] = copies[0]
         elif file.role == "kernel":
             made[number] = _copy(file, root / file.role / path.name)
-        elif file.role == "configuration":  # read from the folder of the program
+        elif file.role == "configuration":  # commands read it from the folder of the program
             made[number] = _copy(file, root / "program_0" / path.name)
         elif file.role == "data" and "/" in file.name:
-            # RTL finds it by this name, below its folder. A file whose name leads elsewhere is read where it is.
+            # RTL finds the file by this name, below its folder. A file whose name leads elsewhere is read where it is.
             if not PurePath(file.name).is_absolute() and ".." not in PurePath(file.name).parts:
                 made[number] = _copy(file, root / "rtl_0" / file.name)
         elif file.role != "rtl":
@@ -59,7 +59,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
 
 
 def with_paths(policy: Policy, subject: Subject, data: Iterable[str]) -> Policy:
-    """Return ``policy`` with the paths in ``subject`` of all files that it names, and ``data`` as its data files."""
+    """Return ``policy`` with the paths that all files it names have in ``subject``, and ``data`` as its data files."""
     ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(
         policy.rtl,

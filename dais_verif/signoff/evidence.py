@@ -171,7 +171,7 @@ def _agree(folder: Path, verdict: Verdict) -> None:
 
 
 def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
-    """Raise ``InputError`` if the stored record is missing or differs from the printed one."""
+    """Raise ``InputError`` if the stored record is missing or differs from the printed record."""
     path = folder / RUN / name
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
@@ -193,7 +193,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
     """Return the numbers of bits of the rows of inputs and outputs in the run of ``record``."""
     rtl = record.rtl
     if rtl.bits is not None:
-        return Bits(0, rtl.bits)  # the inputs are not evidence
+        return Bits(0, rtl.bits)  # the numbers of input bits are not evidence
     if rtl.face is not None:
         try:
             interface = DesignInterface.from_tree(rtl.face)
@@ -224,9 +224,9 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
 class Sent:
     """A summary of the vectors of a run.
 
-    ``distinct``: the number of different vectors among the first ``rows`` vectors; those after them, which exhaust the
-    inputs of some outputs, are not counted. ``digest``: the digest that a simulator must report if the outputs of the
-    first ``digested`` of ``total`` vectors are as expected.
+    ``distinct``: the number of different vectors among the first ``rows`` vectors; the vectors after them, which
+    exhaust the inputs of some outputs, are not counted. ``digest``: the digest that a simulator must report if the
+    outputs of the first ``digested`` of ``total`` vectors are as expected.
     """
 
     rows: int
@@ -246,7 +246,7 @@ class Sent:
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:
-    """Return the summary of the vectors of ``run``; the first ``rows`` of them come before the exhaustive ones."""
+    """Return the summary of the vectors of ``run``, of which the first ``rows`` are not exhaustive vectors."""
     inputs, seen, digest, total = hashlib.sha256(), [], 0, 0
     for start, given, expected in chunks(run, bits):
         inputs.update(given.tobytes())

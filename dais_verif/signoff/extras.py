@@ -55,7 +55,7 @@ def extra_stages(context: Context) -> list[SignOffStage]:
     return stages + ([mutation_stage(good)] if "mutation" in asked else [])
 
 
-# coverage, as the first simulation has counted it
+# coverage, which the first simulation has counted
 
 
 def coverage_stage(good: str) -> SignOffStage:

@@ -44,7 +44,7 @@ def failed(verdict: str, *, excused: bool) -> Tree:
 
 
 def both(form: Form, into: str = "") -> dict[str, Form]:
-    """Return the forms of a command's exit, of its output, and of the same record in its own folder."""
+    """Return the forms of a command's exit, of its output, and of the same record in the command's folder."""
     return {f"{into}{CALL}": kept_call, f"{into}{PRINTED}": form, f"{into}{RUN}/result.json": form}
 
 
@@ -54,7 +54,7 @@ def only(tree: Tree, *names: str) -> Tree:
 
 
 def kept_hashes(info: Tree) -> Tree:
-    """Return the retained part of the program or machine of a record."""
+    """Return the retained part of the description of the program or machine in a record."""
     fixed = {"path": None, "layout": "", "layout_assumed": False, "n_in": 0, "n_out": 0, "n_ops": 0}
     return {**only(info, "hash", "file_sha256"), **fixed}
 
@@ -66,7 +66,7 @@ def kept_head(tree: Tree) -> Tree:
 
 
 def kept_call(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the retained part of the exit of a command."""
+    """Return the retained part of how a command exited."""
     return {"arguments": [], "exit_code": tree["exit_code"], "seconds": 0.0}
 
 
@@ -84,7 +84,7 @@ def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
 
 
 def kept_coverage(found: Tree | None, context: Context) -> Tree | None:
-    """Return the coverage that the policy requires, in thousandths, if it was reached."""
+    """Return the coverage that the policy requires, in thousandths, if the coverage ``found`` reaches it."""
     thousandths = math.ceil(round(context.policy.coverage * 10, 6))
     if found is None or found["percent"] * 10 < thousandths:
         return None

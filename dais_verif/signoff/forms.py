@@ -122,7 +122,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for a seeded fault: that it was detected, the tool, and the number of vectors."""
+    """Return the retained result for a seeded fault: that it was detected, by which tool, and on how many vectors."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     names = ("name", "version", "vectors_compared", "mismatches", "failure")
@@ -204,12 +204,12 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _enough_readers(tree: Tree, context: Context) -> list[str]:
-    """Return the front ends, if the policy requires both; otherwise none, since they are not judged."""
+    """Return the front ends if the policy requires both; otherwise return none, since they are not judged."""
     return list(tree["rtl"]["front_ends"]) if context.policy.front_end == "both" else []
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for a seeded fault: that an input shows it, and that a simulator confirms it."""
+    """Return the retained result for a seeded fault: that an input shows it, and that a simulator confirms this."""
     shown = tree.get("counterexample") or {}
     return {
         **kept_head(tree),

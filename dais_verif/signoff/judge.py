@@ -75,9 +75,9 @@ class Judgement:
 class Asked:
     """The requirements on a simulation.
 
-    ``rows``: the number of vectors, including those of files; ``distinct``: how many of them must differ. ``rtl``:
-    exactly the signed-off RTL must be simulated. ``swept``: outputs must be exhausted. ``covered``: coverage must be
-    counted, and vectors computed for it follow the others.
+    ``rows``: the number of vectors, including those of files; ``distinct``: how many of them must be different.
+    ``rtl``: exactly the signed-off RTL must be simulated. ``swept``: outputs must be exhausted. ``covered``: coverage
+    must be counted, and the vectors computed for coverage follow the others.
     """
 
     rows: int
@@ -93,7 +93,7 @@ class Asked:
 
 
 def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """Judge a ``check``: the program must be valid, and its overflow must be as the policy requires."""
+    """Judge the output of ``check``: the program must be valid, and its overflow must be as the policy requires."""
     record = checked(folder)
     overflow = record.overflow
     problems = list(same_program(subject, record.program.hash, record.program.file_sha256))
@@ -116,7 +116,7 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
 
 
 def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judgement:
-    """Judge a ``sim`` that must pass: every simulator, every vector, every bit, and enough different vectors."""
+    """Judge the output of a ``sim`` that must pass: every simulator, vector and bit, and enough different vectors."""
     record = simulated(folder)
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
@@ -142,7 +142,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
 
 
 def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
-    """Yield files that simulators report to have read and that are not certified; content counts, not names."""
+    """Yield files that simulators report to have read, but that are not certified; the content counts, not the name."""
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
     for simulator in record.simulators:
         for path, sha256 in simulator.also_read.items():
@@ -222,7 +222,7 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
     least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
     if sent.digested != least:
         yield f"the digest covers {sent.digested} vectors, but all simulators compared {least}"
-    # The results must equal those of the golden model, even where they were not compared.
+    # The results must equal those of the golden model, even where outputs were not compared.
     for simulator in record.simulators:
         if simulator.digest != sent.digest:
             yield f"{simulator.name} found outputs that differ from the golden model, contrary to its report"
@@ -232,12 +232,12 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
 
 
 def distinct_wanted(program: Program, asked: Asked) -> int:
-    """Return how many of the vectors must differ: fewer than requested if few different inputs exist."""
+    """Return how many vectors must be different: fewer than requested if few different inputs exist."""
     return distinct_of(possible_inputs(program), asked)
 
 
 def distinct_of(possible: int, asked: Asked) -> int:
-    """Return how many of the vectors must differ, if ``possible`` different inputs exist."""
+    """Return how many vectors must be different if ``possible`` different inputs exist."""
     return max(min(asked.distinct, possible // 2), min(possible, 2))
 
 
@@ -258,13 +258,13 @@ def possible_inputs(program: Program) -> int:
 
 
 def _exhausted(subject: Subject, policy: Policy, record: SimulationRecord) -> Iterator[str]:
-    """Yield problems unless all outputs that must be exhausted are, no others are, and each by enough vectors."""
+    """Yield problems unless exactly the outputs that must be exhausted are exhausted, each by enough vectors."""
     evidence, bits = record.evidence, policy.exhaustive_bits
     if evidence is None:
         yield "the record says nothing about the outputs"
         return
     claimed = set(evidence.exhausted)
-    # Computed from the program, because a record might leave some of them out.
+    # The needed outputs are computed from the program, because a record might leave some of them out.
     needed = _needed(subject.program, bits) if bits else {}
     missing = {number for number, rows in evidence.could.items() if rows <= 1 << bits} | needed.keys() - claimed
     if bits and missing:
@@ -300,14 +300,14 @@ def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
 
 
 def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """Judge a ``prove``: every output is proved for all inputs, and no claim was taken from earlier proofs."""
+    """Judge the output of ``prove``: every output is proved for all inputs, with no claim from earlier proofs."""
     return judge_what_proves(subject, policy, folder, _proof_problems)
 
 
 def judge_what_proves(
     subject: Subject, policy: Policy, folder: Path, problems_of: Callable[[Subject, Policy, ProofRecord], Iterator[str]]
 ) -> Judgement:
-    """Judge a ``prove`` that must pass. ``problems_of`` yields the reasons why its record is not sufficient."""
+    """Judge the output of a ``prove`` that must pass. ``problems_of`` yields why its record is not sufficient."""
     try:
         record = proved(folder)
     except Unusable as error:

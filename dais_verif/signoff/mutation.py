@@ -32,7 +32,7 @@ MUTATION = "mutation"
 
 
 def mutation_stage(good: str) -> SignOffStage:
-    """Return the stage. ``good``: the folder of the simulation that must have passed before."""
+    """Return the stage of mutants. ``good``: the folder of the simulation that must have passed before."""
     return SignOffStage(MUTATION, MUTATION, _run, _judge, needs=(good,), waiver=MUTATION)
 
 

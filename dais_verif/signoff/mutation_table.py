@@ -12,8 +12,9 @@ _MOST_MUTANTS = 1_000_000
 class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[mutation]``: the number of mutants of the RTL, and the percentage that must be killed.
 
-    ``vectors``: simulated for each mutant. ``timeout``: seconds for each proof. ``floor``: percent of the mutants that
-    are not equivalent that must be killed. ``most_unknown``: percent of all mutants that may stay unknown.
+    ``vectors``: the number of vectors simulated for each mutant. ``timeout``: seconds for each proof. ``floor``: the
+    percentage that must be killed of the mutants that are not equivalent. ``most_unknown``: the percentage of all
+    mutants that may stay unknown.
     """
 
     mutants: int = 200

@@ -32,14 +32,14 @@ _MOST, _SHOWN = 1000, 3
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """The findings. ``uses``: file, line, name and effect. ``sha256``: of the files that were examined."""
+    """The findings. ``uses``: file, line, name and effect of each. ``sha256``: the hashes of the examined files."""
 
     sha256: list[str]
     uses: list[tuple[str, int, str, str]]
 
 
 def outside_stage() -> SignOffStage:
-    """Return the stage. If it is waived, the other stages still run."""
+    """Return the stage that finds such RTL. If it is waived, the other stages still run."""
     return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 
@@ -59,7 +59,7 @@ def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
     """Return the uses in the RTL of ``files``. Raises ``InputError`` if a file cannot be read."""
     for file in files:
         if file.role in ("rtl", "include"):
-            read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # refuses pipes and devices
+            read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # this refuses pipes and devices
     sources, included = ([Path(file.path) for file in files if file.role == role] for role in ("rtl", "include"))
     vhdl = [source for source in sources if is_vhdl(source)]
     verilog = [source for source in sources if not is_vhdl(source)]
@@ -72,7 +72,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
         found = msgspec.convert(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
         raise InputError(f"{folder.name}/{FOUND} is not a list of what the RTL uses: {error}") from None
-    # The RTL is read again: evidence that lacks a use does not hide it.
+    # The RTL is read again, so that evidence that lacks a use does not hide the use.
     again = _uses_of(context.subject.files, context.subject.top)
     problems = [
         f"{file}:{line}: {name} {why}"

@@ -28,8 +28,8 @@ def find_files(
     """Return the current path of each file of ``certified``, and a finding for each deviation.
 
     A file that the caller names replaces the certified file with the same content, otherwise the one with the same
-    name. If it replaces none, that is a finding, since the caller believes that it was signed off. ``folder``: that of
-    the certificate.
+    name. If the file replaces none, that is a finding, since the caller believes that it was signed off. ``folder``:
+    the folder of the certificate.
     """
     given = list(_given(certified, places.rtl))
     hashes = {path: _hash(path) for path in {path for _, path in given}}
@@ -46,7 +46,7 @@ def find_files(
 
 
 def _given(certified: Sequence[CertifiedFile], rtl: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield every given path with each of its files: the path itself, or files in the folder with a certified name."""
+    """Yield every given path with each of its files: the path itself, or files with certified names in the folder."""
     names = dict.fromkeys(Path(file.path).name for file in certified if file.role != "program")
     for place in rtl:
         if not place.is_dir():
@@ -65,7 +65,7 @@ def _hash(path: Path) -> str | InputError:
 
 
 def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
-    """Return the current path of ``file``: as given, relative to the certificate, or its original path."""
+    """Return the current path of ``file``: the given path, that relative to the certificate, or the original path."""
     if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
         return places.program / Path(file.path).name  # a folder was given instead of a file
     if file.role == "program":

@@ -56,7 +56,7 @@ _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
 _MOST_BYTES = 256 << 10
 
-#: Limit of the numbers of seeds, vector files, RTL files and data files: each seed is a simulation.
+#: The maximum number of seeds, vector files, RTL files and data files, each: every seed is one more simulation.
 _MOST_OF_A_KIND = 1000
 
 BUILT_IN = """\
@@ -145,7 +145,7 @@ class Rtl(_Table, frozen=True):
 
     @property
     def pins(self) -> dict[str, str]:
-        """The given pins of a clocked design, by the options of ``sim`` without dashes in front."""
+        """The pins of a clocked design that the table names, by the options of ``sim`` without dashes in front."""
         names = ("clock", "latency", "reset", "enable", "valid_in", "valid_out")
         given = {name.replace("_", "-"): getattr(self, name) for name in names}
         return {name: str(value) for name, value in given.items() if value is not None}
@@ -180,7 +180,7 @@ class Diff(_Table, frozen=True):
 
     @property
     def files(self) -> dict[str, str]:
-        """The given files, by role."""
+        """The files that the table names, by role."""
         given = {"frame": self.frame, "against": self.against}
         return {role: name for role, name in given.items() if name is not None}
 
@@ -243,7 +243,7 @@ class Given:
 
 
 def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
-    """Return the same policy for ``rtl``, and ``simulators`` unless None. Raises ``InputError`` if it is invalid."""
+    """Return the policy with ``rtl``, and with ``simulators`` unless None. Raises ``InputError`` if it is invalid."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
 
@@ -284,13 +284,13 @@ def policy_of(tree: Any, name: str) -> Policy:
 
 
 def _from(policy: Policy, folder: Path) -> Policy:
-    """Return ``policy`` with its paths, which are relative to ``folder``, resolved."""
+    """Return ``policy`` with paths in ``folder``, to which the paths in the policy are relative."""
 
     def seen(name: str) -> str:
         return str(folder / name)
 
     def matching(name: str) -> list[str]:
-        """Return the files that match ``name``, if it has wildcards, otherwise its path."""
+        """Return the files that match ``name`` if it has wildcards, otherwise the path of ``name``."""
         return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
 
     rtl = msgspec.structs.replace(
@@ -320,7 +320,7 @@ class _Reader:
     def convert(self, tree: object, **options: Any) -> Policy:
         try:
             return convert_table(tree, Policy, **options)
-        except ValueError as error:  # also for a lone surrogate in a text
+        except ValueError as error:  # also raised for a lone surrogate in a text
             self.refuse(str(error))
 
     def check(self, policy: Policy) -> None:

@@ -38,10 +38,10 @@ FAILED = "failed.json"
 #: The verdicts that a waiver can cover: the result is unknown or incomplete. A known error is never waived.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
 
-#: The verdicts that detect a seeded fault: one in RTL or a model, and one in a program that a machine must compute.
+#: The verdicts that detect a seeded fault: in RTL or a model, and in a program that a machine must compute.
 _SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
 
-#: The key of a policy that corresponds to an option of the commands that a sign-off runs.
+#: For each option of the commands that a sign-off runs, the corresponding key of a policy.
 _KEYS = {
     **{
         f"--{name.replace('_', '-')}": f"[rtl] {name} (or --{name.replace('_', '-')})"
@@ -90,7 +90,7 @@ def judged(stage: SignOffStage, context: Context) -> Judgement:
 def name_keys(problem: str) -> str:
     """Return ``problem``, a message of a command, with keys of a policy instead of options."""
     texts = _HELP.sub("", problem).split("`")
-    texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # not in commands
+    texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # outside commands
     return "`".join(texts)
 
 

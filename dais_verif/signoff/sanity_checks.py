@@ -1,4 +1,4 @@
-"""Stages that must fail: the signed-off design with a seeded fault, run in the same way as without it.
+"""Stages that must fail: the signed-off design with a seeded fault is run in the same way as without the fault.
 
 Each passes only if exactly this fault is detected: by every simulator with the right number of wrong vectors and the
 right first one; by the prover with an input that a simulator confirms. A verification that cannot fail does not detect
@@ -65,7 +65,7 @@ def seed_faults_in_simulation(good: str) -> list[SignOffStage]:
 
 
 def seed_faults_in_proof(good: tuple[str, ...]) -> list[SignOffStage]:
-    """Return the stages with seeded faults for the proof; ``good``: the simulation and the proof."""
+    """Return the stages with seeded faults for the proof. ``good``: the folders of the simulation and the proof."""
     return [
         SignOffStage(
             "known-bad RTL, proof", "known-bad-proof", partial(_prove_bad, good=good[0]), _judge_proved, True, good

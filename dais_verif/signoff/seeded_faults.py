@@ -1,6 +1,6 @@
 """Seed faults that must be detected: a golden model with a changed output, and RTL with wrong bits.
 
-Both are made from the signed-off design, and the number of differing vectors is known in advance.
+Both are made from the signed-off design, and the number of vectors on which they differ from it is known in advance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
 
-#: The number of vectors chosen for the sometimes wrong RTL: evenly spread, each with another inverted output bit.
+#: The number of vectors chosen for RTL that is sometimes wrong: evenly spread, each with a different inverted output
+#: bit.
 _WRONG_VECTORS = 8
 
 _CONST = 5
@@ -40,7 +41,7 @@ _SLICE = 16384
 class Poison:
     """A changed program, whose output ``output`` is the constant ``value``.
 
-    It differs from the program on ``rows`` vectors; the first of them has the number ``first``.
+    It differs from the original program on ``rows`` vectors; the first of them has the number ``first``.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Poison:
 class SeededFault:
     """A module ``top`` around a design, in the design's language.
 
-    ``rows``: the number of vectors with wrong outputs; ``first``: the number of the first of them.
+    ``rows``: how many vectors have wrong outputs; ``first``: the number of the first such vector.
     """
 
     top: str
@@ -82,7 +83,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
         firsts = firsts or [int(values[0]) for values in outputs]
         if found is None:
             found = _two_values(program, outputs, firsts)
-            rows = start if found else 0  # all earlier rows are equal to the first
+            rows = start if found else 0  # all outputs of earlier rows equal those of the first row
         if found is not None:
             rows += int(np.count_nonzero(outputs[found[0]] != found[1]))
     if found is None:
@@ -98,7 +99,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
 
 
 def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:
-    """Return the number of an output, and a value of it that differs from its first value and fits a data word."""
+    """Return the number of an output, and one of its values that differs from its first value and fits a data word."""
     for number, (index, _, _) in enumerate(program.outputs):
         others = outputs[number][outputs[number] != firsts[number]][:64].tolist() if index >= 0 else []
         for value in others:

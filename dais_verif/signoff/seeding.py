@@ -1,4 +1,4 @@
-"""Shared code of stages that must fail: seed a fault in RTL around a design, and check that it was detected."""
+"""Shared code of stages that must fail: seed a fault in RTL around a design, and check that the fault was detected."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Run a sign-off: every stage that the policy requires, one after the other, then the verdict and the certificate.
 
-``signoff.json`` always holds the current state. An earlier certificate is removed before anything is run, so that none
-exists that does not match the evidence.
+``signoff.json`` always holds the current state. An earlier certificate is removed before anything is run, so that there
+is never a certificate that does not match the evidence.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
 #: Names in the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
-#: Marks the folder as made by a sign-off, before it holds a record.
+#: The file that marks the folder as made by a sign-off, before it holds a record; and its content.
 _MARK, _MARKED = ".dais-verif-signoff", b"dais-verif signoff keeps this folder and empties it\n"
 
 _LOCK = ".lock"
@@ -90,8 +90,8 @@ def sign_off(
 ) -> SignOffRecord:
     """Sign off ``design``, and return the record, which gives the reasons if it is not signed off.
 
-    ``folder`` receives the record, all evidence and the certificate. ``project``: the folder in which program or RTL
-    was found. ``kernel``: the files of the kernel, if ``design`` is its machine.
+    ``folder`` receives the record, all evidence and the certificate. ``project``: the project folder in which the
+    program or RTL was found. ``kernel``: the files of the kernel, if ``design`` is its machine.
 
     Raises ``InputError`` for unusable arguments: then there is no record.
     """
@@ -235,7 +235,7 @@ def _ignored(subject: Subject) -> list[str]:
     try:
         return [line] if (line := ignored_in(subject)) else []
     except DaisError:
-        return []  # the first stage reports it
+        return []  # the first stage reports the error
 
 
 def _facts(subject: Subject) -> RtlFacts:

@@ -33,7 +33,7 @@ class Trust:
 def check_signature(
     certificate: Certificate, folder: Path, data: bytes, trust: Trust | None
 ) -> tuple[list[CertificateFinding], list[str]]:
-    """Return the findings that invalidate the signature of ``data``, the bytes of ``certificate``, and notes on it."""
+    """Return findings that invalidate the signature of ``data``, the bytes of ``certificate``; and notes on it."""
     path = folder / SIGNATURE
     if not path.exists():
         if certificate.signer or trust is not None:

@@ -29,7 +29,7 @@ from dais_verif.passphrase import PASSPHRASE, passphrase
 
 __all__ = ["NAMESPACE", "Signature", "fingerprint", "load_key", "read_signature", "sign"]
 
-#: The purpose of a signature, so that one made for another purpose is not accepted.
+#: The purpose of our signatures, so that a signature made for another purpose is not accepted.
 NAMESPACE = "dais-verif"
 
 _MAGIC, _VERSION = b"SSHSIG", 1
@@ -38,13 +38,13 @@ _HASHES: dict[bytes, Callable[[bytes], hashlib._Hash]] = {b"sha512": hashlib.sha
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _LINE = 70
 
-#: Files of keys and signatures are small.
+#: The maximum size of files of keys and signatures, which are small.
 _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A valid signature: ``key`` signed the message. Its owner is not known here."""
+    """A valid signature: ``key`` signed the message. The owner of the key is not known here."""
 
     key: bytes
 
@@ -65,8 +65,8 @@ def fingerprint(key: bytes) -> str:
 def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519PrivateKey:
     """Read the private key in ``path``, in OpenSSH's format.
 
-    ``ask``: asks the user for the passphrase if the environment has none. Raises ``InputError`` if it is not an Ed25519
-    key, or cannot be read.
+    ``ask``: asks the user for the passphrase if the environment has none. Raises ``InputError`` if the file does not
+    hold an Ed25519 key, or cannot be read.
     """
     data = read_plain(path, _MOST_BYTES, "key")
     encrypted, words = _is_encrypted(data), None

@@ -78,8 +78,8 @@ def stages_of(context: Context) -> list[SignOffStage]:
         stages += poisoned_kernel_stages((*folders[:1], "proof")) if context.subject.is_kernel else []
     extra = more_machine_stages(context) if is_machine else extra_stages(context)
     first, *rest = [*stages, *synthesis_stages(context), *extra]
-    # All stages wait for these two: missing files are found before long simulations, and RTL that is not hardware must
-    # not run.
+    # All other stages wait for these two: missing files are found before long simulations, and RTL that is not hardware
+    # must not run.
     outside = replace(outside_stage(), needs=(first.folder,))
     return [first, outside, *(replace(stage, needs=(*stage.needs, first.folder, outside.folder)) for stage in rest)]
 
@@ -98,7 +98,7 @@ def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Pat
 
 
 def _look_at_rtl(context: Context, folder: Path) -> None:
-    """Write no evidence: the RTL is judged by reading it."""
+    """Leave no evidence, since the RTL is judged by reading it."""
 
 
 def _judge_rtl(context: Context, folder: Path) -> Judgement:

@@ -31,13 +31,13 @@ ROLES = (
     *("frame", "against", "bitstream", "pins"),
 )
 
-#: Limit of file size, so that the time to check a certificate is bounded.
+#: The limit of file size, so that the time to check a certificate is bounded.
 _MOST_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
 class FileHash:
-    """A file and the SHA-256 of its bytes. ``name``: its name in the RTL, if that is not its path."""
+    """A file and the SHA-256 of its bytes. ``name``: the name that the RTL uses for it, if that is not its path."""
 
     role: str
     path: str
@@ -85,7 +85,7 @@ class Subject:
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:
-        """Return the one file of a role. Raises ``InputError`` unless there is one."""
+        """Return the only file of a role. Raises ``InputError`` unless there is exactly one."""
         found = self.of(role)
         if len(found) != 1:
             raise InputError(f"{counted(len(found), 'file')} of role {role!r} signed off, must be one")
@@ -206,7 +206,7 @@ def _included(sources: Sequence[Path]) -> list[Path]:
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
-            for path in there:  # if there are several, the simulator chooses one: all of them are hashed
+            for path in there:  # if several files match, the simulator chooses one; therefore all of them are hashed
                 if path not in found:
                     found[path] = None
                     waiting.append(path)

@@ -103,7 +103,7 @@ def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) ->
 
 
 def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement:
-    """Judge the proof, which must be of the RTL as synthesis reads it; this RTL is generated again here."""
+    """Judge the proof, which must be of the RTL as synthesis reads it; that text is generated again to compare it."""
     copied = tuple(file for file, _ in _copied(context.subject, macros, folder))
     policy = msgspec.structs.replace(context.policy, proof="required")
     subject = context.subject
@@ -114,7 +114,7 @@ def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement
 def _copied(subject: Subject, macros: tuple[str, ...], folder: Path) -> list[tuple[FileHash, bytes]]:
     """Return the RTL and the files that it reads, as synthesis reads them, with their bytes and places in ``folder``.
 
-    Below ``folder``, files keep their absolute paths, so that relative ones still lead to them.
+    Below ``folder``, files keep their absolute paths, so that relative paths in the RTL still lead to them.
     """
     found = []
     for file in subject.files:

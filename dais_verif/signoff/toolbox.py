@@ -22,7 +22,7 @@ __all__ = ["Tool", "tool_names", "tools_of"]
 #: Packages that the commands load and that influence their results.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
 
-#: IceStorm has no version; its device data are hashed with it.
+#: The executables of IceStorm, which states no version. Its device data are hashed with them.
 _ICESTORM = ("icepack", "icetime", "iceunpack")
 
 _PASSING = ("__pycache__", ".pyc")
@@ -30,7 +30,7 @@ _PASSING = ("__pycache__", ".pyc")
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool. ``sha256``: of its executables, or of all files of a Python package."""
+    """A tool. ``sha256``: the hash of its executables, or of all files of a Python package."""
 
     version: str
     sha256: str
@@ -60,7 +60,7 @@ def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
 
 
 def tool_names(policy: Policy, *, netlist: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of the tools that ``tools_of`` must return, and of those that it may return as well."""
+    """Return the names of the tools that ``tools_of`` must return, and of those that it may return in addition."""
     needed = {"dais-verif", "python", *policy.simulators}
     needed |= {"g++"} if "verilator" in policy.simulators else set()
     needed |= {"yosys"} if netlist else set()

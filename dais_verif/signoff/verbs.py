@@ -1,6 +1,6 @@
 """Run a command of dais-verif as a user would, in a separate process, and keep its output.
 
-For its runs, a sign-off uses only what users have: the commands, their options and their records.
+For its runs, a sign-off uses only what users can use: the commands, their options and their records.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Call:
 
 @contextmanager
 def own_cache(folder: Path) -> Iterator[None]:
-    """Use ``folder`` as the cache of commands that are called in the block; it is empty first and removed at the end.
+    """Use ``folder`` as the cache of commands that are called in the block; empty it first, and remove it at the end.
 
     The usual cache is not trusted, since it may hold code from every user who can write to it.
     """
@@ -89,7 +89,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,
-                start_new_session=True,  # this process receives Ctrl-C and passes it on
+                start_new_session=True,  # this process receives Ctrl-C, and stops the command
             )
         except OSError as error:
             raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from None

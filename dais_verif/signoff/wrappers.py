@@ -1,4 +1,4 @@
-"""Write RTL around a design that inverts some of its output bits, in the language of the design.
+"""Write RTL that contains a design and inverts some of its output bits, in the language of the design.
 
 The wrapper has the ports of the design, so that it can be run in place of the design.
 """
@@ -15,7 +15,8 @@ from dais_verif.errors import InputError
 
 __all__ = ["OriginalDesign", "inverting_wrapper"]
 
-#: The inverted bits of a row of outputs. An empty tuple: always; otherwise in the rare rows with these numbers.
+#: The inverted bits of a row of outputs, each with the numbers of the rare rows in which it is inverted; an empty
+#: tuple: in all rows.
 InvertedBits = Mapping[int, tuple[int, ...]]
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
@@ -27,7 +28,7 @@ _SAME = ("std_logic", "std_logic_vector", "std_ulogic")
 
 @dataclass(frozen=True)
 class OriginalDesign:
-    """Module ``top`` with these ports. ``types``: types of a VHDL entity's ports by name; None for Verilog."""
+    """Module ``top`` with these ports. ``types``: the types of a VHDL entity's ports by name; None for Verilog."""
 
     top: str
     ports: tuple[Port, ...]
@@ -63,7 +64,7 @@ def _outputs(design: OriginalDesign) -> list[Port]:
 
 
 def _wires(interface: DesignInterface, design: OriginalDesign) -> Iterator[tuple[Port, str, str, int | None]]:
-    """Yield for each wire of an output: port, index in an array, name of the inner wire, and first bit in the row."""
+    """Yield for each wire of an output: its port, index in an array, name of the inner wire, first bit in the row."""
     offsets = {wire.name: wire.offset for wire in interface.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
         for wire in port.wires:

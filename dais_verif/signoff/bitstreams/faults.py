@@ -35,7 +35,7 @@ class WrongTable(NamedTuple):
 
 
 def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: Collection[str] = ()) -> WrongTable:
-    """Write ``bitstream`` to ``path``, with one table inverted that drives an output bit, directly or by a register.
+    """Write to ``path`` ``bitstream`` with one table inverted, which drives an output bit directly or by a register.
 
     ``controls``: output ports that carry no output of the program; their tables are not chosen. Raises ``InputError``
     if no table drives an output bit, so that no fault can be seeded.
@@ -58,7 +58,7 @@ def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: 
 
 
 def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str, bool]:
-    """Return the cell of an output bit, the bit, and whether no reset can mask a fault; such a cell is preferred."""
+    """Return the cell that drives an output bit, the bit, and whether no reset can mask a fault; prefer such a cell."""
     tables = {lut.name: lut.cell for lut in found.luts}
     registers = {register.name: register for register in found.registers}
     candidates = []

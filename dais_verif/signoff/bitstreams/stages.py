@@ -1,6 +1,7 @@
 """The stages of a bitstream: read it back, simulate and prove it, and do the same with a seeded wrong table.
 
-They read only the bitstream and its pin file, not the RTL, netlist and placement from which it was made.
+The stages read only the bitstream and its pin file, not the RTL, netlist and placement from which the bitstream was
+made.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _WRONG = "wrong_table.bin"
 
 
 def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; those of proofs only if ``policy`` requires proofs. ``good``: the first simulation."""
+    """Return the stages, with those of proofs only if ``policy`` requires proofs. ``good``: the first simulation."""
     run = partial(_run, good=good)
     stages = [
         SignOffStage("bitstream", FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
@@ -202,7 +203,7 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
 
 
 def problems_of_fault(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
-    """Yield why a record is not about the faulty bitstream in ``folder``, or why that is the signed-off one."""
+    """Yield why a record is not about the faulty bitstream in ``folder``, or why the latter is the signed-off one."""
     subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)

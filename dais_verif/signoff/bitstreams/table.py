@@ -26,7 +26,7 @@ class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def files(self) -> dict[str, str]:
-        """The given files, by role."""
+        """The files that the table names, by role."""
         given = {"bitstream": self.file, "pins": self.pins}
         return {role: name for role, name in given.items() if name is not None}
 

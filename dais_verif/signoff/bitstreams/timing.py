@@ -24,7 +24,7 @@ _LIMITS = Limits(1800, 8192)
 
 
 def timing_stage() -> SignOffStage:
-    """Return the stage."""
+    """Return the stage that checks the timing."""
     return SignOffStage("timing", "timing", _run, _judge, waiver="timing")
 
 
@@ -62,6 +62,6 @@ def _read(folder: Path) -> tuple[str, float | None]:
 
 
 def kept_timing(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """Return the hash of the bitstream, and the longest permitted delay if the actual one is not longer."""
+    """Return the hash of the bitstream, and its delay; the longest permitted delay replaces any delay that meets it."""
     path, enough = tree["path"], 1000 / context.policy.bitstream.required
     return {"bitstream": tree["bitstream"], "path": enough if path is not None and path <= enough else path}

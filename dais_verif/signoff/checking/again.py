@@ -21,7 +21,7 @@ __all__ = ["run_again"]
 def run_again(
     checked: CertificateCheck, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
 ) -> Iterator[Difference]:
-    """Yield the differences of a new sign-off of the same files by the same policy. ``folder``: for its evidence."""
+    """Yield how a new sign-off of the same files by the same policy differs. ``folder`` receives its evidence."""
     context = checked.context
     if context is None:
         return
@@ -48,9 +48,9 @@ def run_again(
 
 
 def _data(policy: Policy, subject: Subject) -> Iterator[str]:
-    """Yield the current path of each data file or folder that ``policy`` names, or its old path if none is certified.
+    """Yield the current path of each data file or folder that ``policy`` names, or its old path if it is not certified.
 
-    A file in a folder has the name of the folder in front of its own.
+    The name of a certified file in such a folder begins with the name of the folder.
     """
     for given in policy.rtl.data:
         path = given

@@ -30,14 +30,14 @@ __all__ = ["FIELDS", "Difference", "Pair", "differences", "of_mutants", "of_stag
 _MORE = "the new run found as much, or more"
 _MADE = "another tool made it here"
 
-#: The tools that make netlists; and those that make wrappers, seeded faults and logic that was read back.
+#: The tools that make netlists, and the tools that make wrappers, seeded faults and logic that was read back.
 _SYNTHESIS, _OTHERS = ("yosys",), ("dais-verif", "icestorm")
 
 
 class Difference(NamedTuple):
-    """``what`` differs: the value in the certificate, and that of a new run.
+    """``what`` differs: the value that the certificate claims, and the value that a new run found.
 
-    ``note``: why it does not speak against the certificate; empty if it does.
+    ``note``: why the difference does not speak against the certificate; empty if it does.
     """
 
     what: str
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """A certificate, that of a new run, and the folders of both sign-offs in the same order."""
+    """A certificate, the certificate of a new run, and the folders of both sign-offs in the same order."""
 
     then: Certificate
     now: Certificate
@@ -56,7 +56,7 @@ class Pair:
 
     @cached_property
     def skipped(self) -> frozenset[str]:
-        """Folders of stages that failed in one of the runs: only their verdicts are compared, in the field stages."""
+        """The folders of stages that failed in a run: only their verdicts are compared, in the field ``stages``."""
         folders = [folder / EVIDENCE for folder in self.folders]
         return frozenset(
             path.parent.relative_to(folder).as_posix() for folder in folders for path in folder.rglob(FAILED)
@@ -69,7 +69,7 @@ class Pair:
 
     @cached_property
     def made(self) -> dict[str, str]:
-        """Hashes of files that different tools made in the two runs: from the certificate's to that of the new run."""
+        """The hashes in the new run of files that different tools made in the two runs, by those in the certificate."""
         then, now = self.then.evidence, self.now.evidence
         others = (name for name in then if name in now and not name.endswith(".json") and not self.same_makers(name))
         return {then[name]: now[name] for name in others}
@@ -79,7 +79,7 @@ _Comparison: TypeAlias = Callable[[Pair], Iterator[Difference]]
 
 
 def differences(pair: Pair) -> Iterator[Difference]:
-    """Yield all differences between the certificate and that of the new run."""
+    """Yield all differences between the certificate and the certificate of the new run."""
     for comparison in FIELDS.values():
         if not isinstance(comparison, str):
             yield from comparison(pair)
@@ -165,9 +165,9 @@ def _mutation(pair: Pair) -> Iterator[Difference]:
 
 
 def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Difference]:
-    """Yield the numbers of mutants that cannot both be right; if all can, the difference of the scores.
+    """Yield each number of mutants that cannot be right in both runs; if there is none, the difference of the scores.
 
-    Both can be right if the mutants that are unknown in one of the runs explain the difference.
+    Both numbers can be right if the mutants that are unknown in one of the runs explain the difference.
     """
     wrong = [name for name in asdict(then) if not _possible(name, then, now)]
     for name in wrong:
@@ -181,7 +181,7 @@ def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Differen
     yield Difference("mutation score", claimed, f"{found}{limit}", "" if better else _MORE)
 
 
-#: Fates of a mutant that may be unknown in the other run.
+#: The fates of a mutant whose fate may be unknown in the other run.
 _FATES = ("killed_by_simulation", "killed_by_proof", "equivalent", "survived")
 
 
@@ -214,7 +214,7 @@ _ELSEWHERE = {"simulators.version": "a tool", "summary": "by the field mutation"
 #: Stands for a value that one of the trees lacks.
 _NOTHING = "no such value"
 
-#: Copies of a command's output, which are not compared again: the judges require that they are equal to it.
+#: Copies of a command's output, which are not compared again, since the judges require that they equal the output.
 _COPIES = (f"{RUN}/result.json", f"{RUN}/{MUTATION}.json")
 
 
@@ -249,7 +249,7 @@ def _first_simulation(pair: Pair) -> str:
 
 
 def _directed(pair: Pair) -> Iterator[Difference]:
-    """Compare the numbers of vectors that were computed for coverage; they depend on the solver's time limit."""
+    """Compare the numbers of vectors that were computed for coverage, which depend on the solver's time limit."""
     places = [folder / EVIDENCE / _first_simulation(pair) / PRINTED for folder in pair.folders]
     if not pair.then.policy.get("coverage") or not all(place.is_file() for place in places):
         return
@@ -262,7 +262,7 @@ def _directed(pair: Pair) -> Iterator[Difference]:
 def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
     """Compare a file of both runs: JSON value by value, other files as a whole."""
     if not name.endswith(".json"):
-        # Another tool makes a different file; the new run judged it in the same way as the certified one.
+        # Another tool makes a different file; the new run judged it in the same way as the certified file was judged.
         note = "" if pair.same_makers(name) else _MADE
         yield Difference(name, pair.then.evidence[name], pair.now.evidence[name], note)
         return
@@ -273,7 +273,7 @@ def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
 
 
 def _values(then: Any, now: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the innermost values that differ, each after its place, such as ``rtl.top``."""
+    """Yield the place, such as ``rtl.top``, and the two values of each innermost value that differs."""
     if place in _ELSEWHERE or then == now:
         return
     if isinstance(then, dict) and isinstance(now, dict):

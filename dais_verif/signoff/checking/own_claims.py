@@ -1,4 +1,4 @@
-"""Compare claims of a certificate itself with its policy and its files, without any run."""
+"""Compare the certificate's own claims with its policy and its files, without any run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["problems_of_claims"]
 def problems_of_claims(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield differences of the files from those that the policy and the RTL name, and of the tools from the needed."""
+    """Yield differences of files from those that policy and RTL name, and of tools from those that are needed."""
     yield from _files(certificate, context.policy)
     yield from _includes(certificate, context)
     yield from _tools(certificate, context.policy, results)

@@ -55,7 +55,7 @@ class CertificateCheck:
 
     certificate: Certificate
     folder: Path
-    #: With the current paths of the files; None if the check ended before the design could be loaded.
+    #: The context with the current paths of the files; None if the check ended before the design could be loaded.
     context: Context | None
     findings: list[CertificateFinding]
     notes: list[str]
@@ -97,7 +97,7 @@ def check_certificate(
 ) -> CertificateCheck:
     """Check everything that can be checked without a run.
 
-    ``places``: where files are that were moved. ``trust``: allowed signers; if given, a signature is required.
+    ``places``: the locations of files that were moved. ``trust``: allowed signers; if given, a signature is required.
     ``same_tools``: a tool that is not the same as in the sign-off is a finding instead of a note. The signature is
     checked first: if there is a finding about it, no file that the certificate names is opened.
     """
@@ -107,7 +107,7 @@ def check_certificate(
     files, findings = find_files(certificate.files, folder, places or Places())
     try:
         findings += _evidence(certificate, files_in(folder))
-    except InputError as error:  # return before other files of the folder are read: they may be pipes or endless
+    except InputError as error:  # return before other files of the folder are read, which may be pipes or endless
         return CertificateCheck(
             certificate, folder, None, [*findings, CertificateFinding(str(folder), "plain files", str(error))], notes
         )
@@ -264,7 +264,7 @@ def _agrees(
 def _versions(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield simulators whose version in the certificate differs from that in the passed runs.
+    """Yield the simulators whose version in the certificate differs from their version in the passed runs.
 
     A run on a board is skipped, since a board has no version.
     """

@@ -29,7 +29,7 @@ BITSTREAM, PROVED_BITSTREAM, KNOWN_BAD = FOLDER, "bitstream-proof", "known-bad-b
 
 
 def machine_bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; those of proofs only if ``policy`` requires proofs.
+    """Return the stages, with those of proofs only if ``policy`` requires proofs.
 
     ``good``: the folder of the first simulation. The fault is seeded only for a proof, since the cycles in which a
     wrong table is visible in simulation are not known in advance.

@@ -65,7 +65,7 @@ def clock_arguments(context: Context) -> list[str]:
 
 
 def sequences_of(context: Context, machine: Machine, vectors: int, seed: int) -> list[InputSequence]:
-    """Return all input sequences of a run: those of files, then ``vectors`` cycles generated for ``machine``."""
+    """Return all input sequences of a run: those in files, then ``vectors`` cycles generated for ``machine``."""
     given = [one for file in context.subject.of("input") for one in given_sequences(Path(file.path), machine)]
     made = generate_sequences(machine, vectors, seed) if vectors else []
     return [sequence for sequence in (*given, *made) if sequence.cycles]
@@ -99,9 +99,10 @@ def asked_of(
 class SentCycles:
     """A summary of the cycles of a run.
 
-    ``cycles``, ``sequences``: their numbers. ``distinct``: the number of cycles with different inputs. ``bits``: the
-    number of known output bits, before and after all edges. ``unseen``: the output elements of which no bit is ever
-    known. ``digest``: the digest that a simulator must report if its outputs are those of the golden model.
+    ``cycles``, ``sequences``: the numbers of cycles and of sequences. ``distinct``: the number of cycles with different
+    inputs. ``bits``: the number of known output bits, before and after all edges. ``unseen``: the output elements of
+    which no bit is ever known. ``digest``: the digest that a simulator must report if its outputs are those of the
+    golden model.
     """
 
     cycles: int

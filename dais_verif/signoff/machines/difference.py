@@ -29,7 +29,7 @@ _VECTORS = 1000
 
 
 def difference_stages() -> list[SignOffStage]:
-    """Return the two stages; the second must fail."""
+    """Return the stages with the program and with a faulty program; the second stage must fail."""
     poisoned = "poisoned program, diff"
     return [
         SignOffStage("diff", DIFFERENCE, _compare, _judge, waiver="diff"),

@@ -92,7 +92,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for a seeded fault: that it was detected, the tool, and the number of cycles."""
+    """Return the retained result for a seeded fault: that it was detected, by which tool, and in how many cycles."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     return {
@@ -188,7 +188,7 @@ _NOTHING_MORE: Tree = {"outputs": [], "registers": {}, "invariants": [], "assume
 
 
 def _claims(tree: Tree, context: Context) -> list[Tree]:
-    """Return the claims on each output with bits, and all claims that are not proved, of which there must be none."""
+    """Return the claims on each output with bits, and all claims that are not proved, of which none must exist."""
     with_bits, proved = elements_with_bits(context.subject.machine), Status.PROVED.value
     found = {one["output"]: one["status"] for one in tree["outputs"]}
     kept = sorted(number for number, status in found.items() if number in with_bits or status != proved)
@@ -246,7 +246,7 @@ def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for a seeded fault: that a sequence shows it, and that a simulator confirms it."""
+    """Return the retained result for a seeded fault: that a sequence shows it, and that a simulator confirms this."""
     said = tree["machine"]
     replay = None if said is None or said["replay"] is None else f"{said['replay'].partition(':')[0]}:"
     return {**_proof(tree), "machine": None if said is None else {**_NOTHING_MORE, "replay": replay}}

@@ -45,7 +45,7 @@ def elements_with_bits(machine: Machine) -> list[int]:
 
 
 def judge_machine_simulation(context: Context, folder: Path, asked: Asked) -> Judgement:
-    """Judge a ``sim`` that must pass: every simulator, every cycle, and every known bit before and after its edge."""
+    """Judge the output of a ``sim`` that must pass: every simulator, cycle, and known bit before and after the edge."""
     record, subject = simulated(folder), context.subject
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
@@ -81,7 +81,7 @@ def _of_simulator(simulator: SimulatorResult, sent: SentCycles) -> Iterator[str]
         yield f"{name} found {simulator.mismatches} mismatches and {simulator.vectors_with_x} cycles with X"
     if simulator.digest in (None, "", NOTHING_FOUND):
         yield f"{name} has no digest of the outputs that it found"
-    # The results must equal those of the golden model, even where they were not compared.
+    # The results must equal those of the golden model, even where outputs were not compared.
     if simulator.digest != sent.digest:
         yield f"{name} found outputs that differ from the golden model, contrary to its report"
     if simulator.cached:
@@ -100,12 +100,12 @@ def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: Se
 
 
 def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """Judge a ``prove``: for all inputs, outputs are equal in every cycle from power-up, and all registers match."""
+    """Judge the output of ``prove``: outputs are equal in every cycle for all inputs, and all registers match."""
     return judge_what_proves(subject, policy, folder, _proof_problems)
 
 
 def judge_proof_of(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """Judge a ``prove`` of the signed-off design, a program or a machine."""
+    """Judge the output of ``prove`` for the signed-off design, a program or a machine."""
     judge = judge_machine_proof if subject.is_machine else judge_proof
     return judge(subject, policy, folder)
 
@@ -134,7 +134,7 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:
-    """Return the best evidence for each output element. ``proved``: the proof counts."""
+    """Return the best evidence for each output element. ``proved``: the proof counts as evidence."""
     machine = context.subject.machine
     with_bits = set(elements_with_bits(machine))
     cycles = [0] * sum(len(signal.types) for signal in machine.outputs)

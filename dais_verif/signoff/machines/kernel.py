@@ -58,7 +58,8 @@ __all__ = [
 _MANIFEST, _BLOCK = "instance.json", "core.bin"
 #: The files of a folder that belong to its kernel.
 KERNEL_FILES = (_MANIFEST, "machine.fsm.json", "model.v", _BLOCK, "frame.toml")
-#: By the manifest of a folder: the file that defines what members compute, and the name of its faulty version.
+#: For each manifest that a folder may have: the file that defines what members compute, and the name of its faulty
+#: version.
 _MEANINGS = {_MANIFEST: (_BLOCK, "poisoned.bin"), MANIFEST: (NETWORK, "poisoned.onnx")}
 TENSORS, POISONED_TENSORS, POISONED_KERNEL = "tensors", "poisoned-tensors", "poisoned-kernel"
 _POISONED = "poisoned.bin"
@@ -209,7 +210,7 @@ def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Return the hash of a block's program, or of a network's bytes, since its program does not contain all of it.
+    """Return the hash of a block's program, or of a network's bytes, since a network's program does not hold all of it.
 
     Raises ``DaisError`` if the file holds neither.
     """
@@ -254,7 +255,7 @@ def _of_proof(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def _another_block(context: Context, folder: Path) -> Iterator[str]:
-    """Yield problems if the seeded block is missing, or equals that of the kernel."""
+    """Yield problems if the faulty block is missing, or equals the kernel's block."""
     seeded, kernel = read_tree(folder / SEEDED_FAULT), kernel_folder(context.subject)
     meaning, name = _meaning(kernel)
     if seeded.get("file") != name or _identity(folder / name) != seeded.get("program"):

@@ -24,7 +24,7 @@ PROVED_NETLIST = "netlist-proof"
 
 
 def netlist_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; that of the proof only if ``policy`` requires proofs. ``good``: the first simulation."""
+    """Return the stages, with the proof only if ``policy`` requires proofs. ``good``: the first simulation."""
     stages = [SignOffStage("netlist", _FOLDER, _run, _judge, needs=(good,), waiver="netlist")]
     if policy.proof != "off":
         name, needs = "netlist, for all inputs", (_FOLDER,)

@@ -33,9 +33,9 @@ __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 
 #: The number of rows chosen for the sometimes wrong RTL: evenly spread, each with another inverted output bit.
 _WRONG_ROWS = 8
-#: A faulty machine is chosen at once if it differs before this cycle, and in this many of a thousand cycles.
+#: A faulty machine is chosen at once if it differs before this cycle, and in at least this many of a thousand cycles.
 _EARLY, _OFTEN = 64, 5
-#: The largest number of faults that are tried, of control and of data each.
+#: The maximum number of faults that are tried, for control and for data each.
 _MOST_TRIED = 32
 
 
@@ -43,7 +43,8 @@ _MOST_TRIED = 32
 class PoisonedMachine:
     """A faulty machine.
 
-    ``what``: the fault, as text. ``cycles``: the number of cycles in which it is visible; ``first``: the first of them.
+    ``what``: the fault, as text. ``cycles``: the number of cycles in which the fault is visible; ``first``: the first
+    such cycle.
     """
 
     machine: Machine
@@ -67,7 +68,7 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
     for what, faulty in _tried(machine):
         try:
             found = _planted(context, machine, what, faulty)
-        except DaisError:  # it breaks a promise, or no file can represent it
+        except DaisError:  # the faulty machine breaks a promise, or no file can represent it
             continue
         if found is None:
             continue
@@ -82,7 +83,7 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
 
 
 def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """Yield faulty machines and their faults: one fault of control of each kind, faults of data, then the others."""
+    """Yield faulty machines and their faults: one control fault of each kind, faults of data, then the other faults."""
     kinds: set[FaultKind] = set()
     others: list[tuple[str, Machine]] = []
     for fault in islice(each_control_fault(machine), _MOST_TRIED):
