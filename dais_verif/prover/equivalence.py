@@ -175,7 +175,7 @@ class _Search:
             self._take(node, found, Method.IDENTICAL)
 
     def merge_anew(self, forms: LinearForms, index: int) -> None:
-        """Merge op ``index`` by its form, after the ops before it have been merged, or else with a solver.
+        """Merge op ``index``, by its form or else with a solver, after the ops before it have been merged.
 
         Later forms are built on the result.
         """

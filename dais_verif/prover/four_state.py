@@ -272,7 +272,7 @@ def all_ones(t: Term) -> Term:
 
 
 def lookup(index: Term, entries: Sequence[int], width: int) -> Term:
-    """Return entry ``index`` of ``entries``; undefined where a bit of ``index`` is."""
+    """Return entry ``index`` of ``entries``; undefined where any bit of ``index`` is undefined."""
     if not is_open(index):
         return terms.lookup(index, entries, width)
     return strict(terms.lookup(parts(index).value, entries, width), index)

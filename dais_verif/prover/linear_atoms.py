@@ -196,7 +196,7 @@ class Atoms:
             if len(odd) > 1 or bits != odd:
                 break
             terms = dict(terms)
-            for atom in bits:  # its value is least + bit; the bit carries if the rest is odd
+            for atom in bits:  # the value of the atom is least + bit; the bit carries if the rest is odd
                 least = self.bounds[atom][0]
                 rest = constant + terms[atom] * least
                 terms[atom] += 1 if rest & 1 else -1

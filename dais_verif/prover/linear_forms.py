@@ -2,7 +2,7 @@
 
 A value is an integer combination of *atoms*: inputs, products of atoms, and values that are not combinations, such as
 the choice of a mux, an entry of a table, or a floored or wrapped value. An atom is identified by its construction, also
-in normal form, so both programs share it. Sums, differences, shifts and products with constants only rearrange
+in its normal form, so both programs share it. Sums, differences, shifts and products with constants only rearrange
 combinations: the form does not depend on the order of operations or on intermediate widths.
 
 Every op quantises to its own type. Promises are not trusted for this: quantisation is skipped only if the type is

@@ -39,7 +39,7 @@ class LowBits(Combinations):
         self.close_forms: dict[tuple[int, Key], Form] = {}
         #: Origins of low bits: atom -> (n, form, bits), where n * atom equals the low bits of the form.
         self._taken: dict[int, list[tuple[int, Form, int]]] = {}
-        #: Preferred sign atoms for signs that are equal.
+        #: For the key of a sign, the equal sign that is preferred.
         self.signs: dict[Key, Form] = {}
         #: Low bits expressed by named atoms; for each atom in such an expression: the number of low bits, their form,
         #: and the key of the form to which they belong.
