@@ -1,8 +1,8 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program and ``load_machine`` a machine; ``run`` evaluates either on the golden model; ``Golden``
-evaluates one program many times. ``approx`` is the package for approximation configurations, ``networks`` the one for
-networks. ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``,
+evaluates one program many times. ``approx`` is the package for approximation configurations, ``networks`` the package
+for networks. ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``,
 ``rank_sensitivity``, ``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``mutate``,
 ``sign_off`` and ``verify_certificate`` correspond to the verbs of the command line, and return records.
 """

@@ -31,9 +31,9 @@ def applied_program(folder: Path) -> Path | None:
 
 
 def files_beside(program: Path, program_hash: str) -> list[Path]:
-    """Return the files next to ``program`` that name its configuration; none if it is not from such a folder.
+    """Return the files next to ``program`` that name its configuration; none if it is not from ``approx apply``.
 
-    Raises ``InputError`` if they are for another program, or were changed.
+    Raises ``InputError`` if the files are for another program, or were changed.
     """
     manifest = program.with_name(MANIFEST)
     if program.name != PROGRAM or not manifest.is_file():

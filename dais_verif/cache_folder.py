@@ -15,7 +15,7 @@ def cache_dir() -> Path:
     override = os.environ.get(_VARIABLE)
     if override:
         return Path(override).absolute()
-    import platformdirs  # imported here, since tracebacks must be kept even if packages are missing
+    import platformdirs  # imported here, since this module must work, to keep tracebacks, even if packages are missing
 
     return Path(platformdirs.user_cache_dir("dais-verif"))
 

@@ -1,6 +1,6 @@
 """Store earlier results in an SQLite database. It is only a cache, so its errors never stop a run.
 
-A damaged database is removed, so that the next writer creates it again; one that is in use or read-only is not removed.
+A damaged database is removed, so that the next writer creates a new one; a database in use or read-only is kept.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ __all__ = ["read", "write"]
 
 _T = TypeVar("_T")
 _SECONDS = 5
-#: Files that SQLite keeps next to a database; those of another database would corrupt it.
+#: Suffixes of the files that SQLite keeps next to a database; files left from another database would corrupt it.
 _BESIDE = ("-journal", "-wal", "-shm")
-#: Operational errors about the content of the file. Others are about the system: locks, rights, a full disk.
+#: Operational errors about the content of the file. Other errors are about the system: locks, rights, a full disk.
 _OF_CONTENT = ("no such column", "has no column", "because it is a view", "malformed", "could not decode")
 
 
@@ -34,7 +34,7 @@ def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T
 
 
 def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
-    """Let ``keep`` write into the database at ``path``, which is created again if damaged; failures are ignored."""
+    """Let ``keep`` write into the database at ``path``; a damaged database is created again, failures are ignored."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):

@@ -53,16 +53,16 @@ class DaisError(Exception):
 
     @classmethod
     def of(cls: type[_Error], text: str, /, **values: object) -> _Error:
-        """Return an error that names arguments of functions: each ``{name}`` in ``text`` that is not in ``values``.
+        """Return an error that names arguments: ``{name}`` in ``text`` is an argument unless ``values`` has its value.
 
-        Its message has the names of the functions' arguments; ``spelled`` replaces them, for example by options.
+        The message has the names of the functions' arguments; ``spelled`` replaces them, for example by options.
         """
         error = cls("")
         error._name(text, **values)
         return error
 
     def _name(self, text: str, /, **values: object) -> None:
-        """Set the message as ``of`` does, for classes whose constructors take no message."""
+        """Set the message in the way of ``of``, for classes whose constructors take no message."""
         self.args = (_spelled(text, values, str),)
         self._parts = text, values
 
@@ -89,7 +89,7 @@ class RequestError(InputError):
 class StateError(InputError):
     """RTL that must be a function of its inputs keeps state, or reads the time.
 
-    This is known of the RTL; it is not only unsupported.
+    This is a known property of the RTL; such RTL is not merely unsupported.
     """
 
 

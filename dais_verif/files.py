@@ -50,9 +50,9 @@ _NUL = re.compile(r"\\(u0000|U00000000)")
 def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> bytes:
     """Return the bytes of the regular file ``path``, of at most ``most`` bytes.
 
-    Others are refused: a FIFO may never end, and neither may a device; a sparse file can be larger than the memory.
-    Raises ``InputError`` for them, and if the file cannot be read. ``what``: the kind of file, for the message, if the
-    context does not show it; ``advice``: the remedy.
+    All other files are refused with ``InputError``: reading a FIFO or a device may never end, and a sparse file can be
+    larger than the memory. Also raises ``InputError`` if the file cannot be read. ``what``: the kind of file, for the
+    message, if the context does not show it; ``advice``: the remedy.
     """
     with open_plain(path, most, what, advice) as file:
         try:
@@ -69,11 +69,11 @@ def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
 
 
 def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> BinaryIO:
-    """Open the regular file ``path`` of at most ``most`` bytes, as ``read_plain`` does; it may grow afterwards."""
+    """Open the regular file ``path`` of at most ``most`` bytes, with the checks of ``read_plain``; it may grow."""
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:  # ValueError: NUL in a name
+    except (OSError, ValueError) as error:  # ValueError: a NUL in a name
         raise _unreadable(path, what, getattr(error, "strerror", None) or error, advice) from None
     status = os.fstat(descriptor)
     if stat.S_ISREG(status.st_mode) and status.st_size <= most:
@@ -96,10 +96,10 @@ def require_plain(path: Path, most: int, what: str = "", advice: str = "name a r
 
 
 def read_toml(path: Path, most: int, what: str) -> str:
-    """Return the text of the TOML file ``path``, as ``read_plain`` does, if it can be parsed in linear time.
+    """Return the text of the TOML file ``path``, read by ``read_plain``, if it can be parsed in linear time.
 
-    For a key with many parts, ``a.b.c...``, a parser needs memory quadratic in their number: 57 GB for a file of 240
-    kB.
+    For a key with many parts, ``a.b.c...``, a parser needs memory quadratic in the number of parts: 57 GB for a file of
+    240 kB.
     """
     try:
         text = read_plain(path, most, what, "name a TOML file").decode()
@@ -207,8 +207,9 @@ def require_replaceable(path: Path, manifest: str) -> None:
 def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> None:
     """Make ``path`` a folder with exactly ``files`` (by relative name), in one step.
 
-    The file named ``manifest`` is JSON with the SHA-256 of all others under ``files``. An existing folder is only
-    replaced if it is unchanged since an earlier call. Raises ``InputError`` if it is not, or cannot be written.
+    The file named ``manifest`` is JSON, in which ``files`` has the SHA-256 of all other files. An existing folder is
+    only replaced if it is unchanged since an earlier call. Raises ``InputError`` if it was changed, or cannot be
+    written.
     """
     try:
         _refuse_foreign(path, manifest)

@@ -18,7 +18,7 @@ _AGAIN_SECONDS = 0.02
 
 
 def take_interrupts(*numbers: signal.Signals) -> None:
-    """Let each of these signals raise ``KeyboardInterrupt`` in the main thread, but not during an import.
+    """Let Ctrl-C and SIGTERM raise ``KeyboardInterrupt`` in the main thread, but not during an import.
 
     Signals that are ignored, for example in the background of a shell, stay ignored.
     """

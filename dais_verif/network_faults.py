@@ -20,7 +20,7 @@ from dais_verif.stimulus import generate_common
 __all__ = ["poison_network"]
 
 _MOST_BYTES = 1 << 30
-#: Pairs of weights to try per constant, and the number of vectors, one of which must show the fault.
+#: The number of pairs of weights to try per constant, and of vectors, one of which must show the fault.
 _PAIRS, _VECTORS = 4, 200
 
 

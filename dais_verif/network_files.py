@@ -23,7 +23,7 @@ _MOST_BYTES = 1 << 28
 def read_network(source: str | Path | bytes, layout: str | None = None) -> Network | None:
     """Return the network in a file, or in its bytes; None if it is not a network.
 
-    A file called ``.onnx`` is a network, or is refused. Raises ``NetworkError`` that names everything unsupported,
+    A file called ``.onnx`` is a network, or is refused. Raises ``NetworkError``, which names everything unsupported,
     ``ToolError`` without the package ``onnx``, ``InputError`` if ``layout`` is given, which does not apply to networks.
     """
     if not _is_network(source):
@@ -38,7 +38,7 @@ def read_network(source: str | Path | bytes, layout: str | None = None) -> Netwo
 def load_program(source: str | Path | bytes, layout: str | None = None) -> Program:
     """Return the program in a file of any kind, in the bytes of one, or in a folder of ``approx apply``.
 
-    Raises as the reader of the file does.
+    Raises the errors of the reader of the file.
     """
     if isinstance(source, str | Path) and (applied := _applied(source)) is not None:
         source = applied
@@ -51,7 +51,7 @@ def load_program(source: str | Path | bytes, layout: str | None = None) -> Progr
 def _applied(source: str | Path) -> Path | None:
     try:
         return applied_program(Path(source))
-    except (OSError, ValueError):  # the reader reports it
+    except (OSError, ValueError):  # the file's reader will report it
         return None
 
 

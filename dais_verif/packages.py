@@ -1,6 +1,6 @@
 """The Python packages that dais-verif needs, and the message that names missing ones.
 
-This module imports none of them, so that it works if they are missing.
+This module imports none of these packages, so that it works if they are missing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PROVE: dict[str, tuple[str, ...]] = {
 }
 _REPORT: dict[str, tuple[str, ...]] = {"jinja2": ("jinja2",), "junitparser": ("junitparser",)}
 
-#: The same for each extra, including the extras that it contains; missing packages are searched in this order.
+#: The modules of each package of each extra, including extras in it; missing packages are searched in this order.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "sim": _SIM,
     "prove": _PROVE,
@@ -56,7 +56,7 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "network": {"onnx": ("onnx",)},
 }
 
-#: All of them.
+#: The modules of each package, with and without extras.
 PACKAGES = {**BASE, **{name: modules for packages in EXTRAS.values() for name, modules in packages.items()}}
 
 #: The extra of a verb, or of a function of the API, if it is not the first one with the missing package.
@@ -75,7 +75,8 @@ _OF_VERB = {
 def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
     """Return the message for ``error`` if it comes from a package that is missing or broken; None if it is a bug.
 
-    ``verb``: the verb or the function of the API that was called; its extra is named if the package belongs to it.
+    ``verb``: the verb or the function of the API that was called; its extra is named if the package belongs to this
+    extra.
     """
     module = (error.name or "").partition(".")[0]
     if not module or module == "dais_verif":

@@ -25,7 +25,7 @@ def take_passphrase() -> None:
 
 
 def passphrase() -> str | None:
-    """Return the passphrase that was taken from the environment, or is in it now. Only the first call returns it."""
+    """Return the passphrase taken from the environment, now or at the start. Only the first call returns it."""
     if PASSPHRASE in os.environ:
         take_passphrase()
     return _taken.pop() if _taken else None

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 __all__ = ["command_line", "printable"]
 
-#: C0, DEL and C1; separators of lines and paragraphs; marks of writing direction; surrogates, by which Python
-#: represents bytes of a name that are not UTF-8.
+#: Unsafe characters: C0, DEL and C1; separators of lines and paragraphs; marks of writing direction; surrogates, by
+#: which Python represents bytes of a name that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _COMMAND = re.compile(r"##(vso)?\[")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -33,7 +33,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return a line to copy into bash that calls ``words``, whatever characters they hold."""
+    """Return a line to copy into bash that runs the command ``words``, whatever characters these hold."""
     return " ".join(shlex.quote(word) if word == printable(word) else _in_bash(word) for word in words)
 
 

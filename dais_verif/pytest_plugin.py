@@ -31,7 +31,7 @@ _GIVEN = pytest.StashKey[frozenset[Path]]()
 
 @dataclass(frozen=True)
 class Ask:
-    """One run of the command ``verb``. ``options``: by name without dashes; ``True`` for a flag."""
+    """One run of the command ``verb``. ``options``: their values by name, without dashes; ``True`` for a flag."""
 
     program: Path
     verb: str = "sim"
@@ -48,7 +48,7 @@ class Ask:
 
 
 class ProgramFailed(Exception):
-    """A run that did not pass. The text has its verdict in one line, its output, and the command to reproduce it.
+    """A run that did not pass. The text has the verdict in one line, the run's output, and the command to reproduce it.
 
     ``record``: the record of the run; None if there is none.
     """
@@ -82,7 +82,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the given programs to the test files of the session; without test files, they are the whole session."""
+    """Add the given programs to the test files of the session; without test files, run only the programs."""
     config.addinivalue_line(
         "markers",
         "dais_program(*programs, **options): run `dais-verif sim` with these options on each program; the test takes"
@@ -101,7 +101,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
-    """Announce the same for marked functions."""
+    """Announce a delay of the first test for marked functions."""
     marked = any("dais_result" in getattr(item, "fixturenames", ()) for item in items)
     return _first_build() if marked and not config.stash[_GIVEN] else None
 
@@ -192,7 +192,7 @@ class ProgramItem(pytest.Item):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a marked function with its programs; their paths are relative to its file."""
+    """Parametrize a marked function with its programs, whose paths are relative to the file of the function."""
     marker = metafunc.definition.get_closest_marker("dais_program")
     if marker is None:
         return
@@ -220,7 +220,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 class ProgramResult(Mapping[str, Any]):
-    """The record of a run (docs/result.md), which runs on first access, at the latest when the test begins."""
+    """The record of a run (docs/result.md), which is started on first access, at the latest when the test begins."""
 
     def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
         self._ask, self._folder, self._attempt = ask, folder, attempt
@@ -351,7 +351,7 @@ def _tell(item: pytest.Item, record: Mapping[str, Any] | None, attempt: int) -> 
 
 
 def _properties(record: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Return hash, verdict, seed, vectors, and the number of bits that each simulator compared."""
+    """Return the run's hash, verdict, seed, vectors, and the number of bits that each simulator compared."""
     known = {
         "dais_hash": (record.get("program") or {}).get("hash"),
         "dais_verdict": record.get("verdict"),

@@ -1,4 +1,4 @@
-"""Find the files to which a user's file refers, and that are read with it: blocks, programs, contents of tensors."""
+"""Find the files to which a user's file refers and which are read with it: blocks, programs, contents of tensors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _named(path: Path) -> Iterator[Path]:
     try:
         names = list(_names(path))
     except (OSError, ValueError, TypeError, LookupError, RecursionError, DaisError):
-        return  # the content does not match the name, which the reader reports
+        return  # the content does not match the name, which the file's reader will report
     for name in names:
         try:
             if (folder / name).is_file():
@@ -73,7 +73,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _blocks(data: bytes, name: str) -> Iterator[str]:
-    # Imported when needed, since importing it takes as long as everything else.
+    # Imported when needed, since this import takes as long as everything else.
     from dais_verif.machine.text.statements import read_statements
 
     for block in read_statements(data.decode(), name).blocks.values():

@@ -24,7 +24,7 @@ class Stage:
 
 
 class Stopwatch:
-    """A stopwatch for stages, usable from any thread. ``started``: its start, a time of ``time.monotonic()``."""
+    """A stopwatch for stages, usable from any thread. ``started``: the time of ``time.monotonic()`` at its start."""
 
     def __init__(self, *, started: float | None = None) -> None:
         self.started = time.monotonic() if started is None else started
@@ -43,7 +43,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time of the block for stage ``name``, which may have many parts."""
+        """Add the time of the block to stage ``name``, which may consist of many parts."""
         with self._lock:
             tell, new = self._tell, name not in self._begun
             if new:

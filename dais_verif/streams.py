@@ -1,4 +1,4 @@
-"""Prepare the standard streams of a command: all are open, accept every file name, and may lose their readers."""
+"""Prepare the standard streams of a command: all are open, and accept every file name; readers may end early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["drop_output", "open_streams"]
 def open_streams() -> None:
     """Connect closed standard streams to the null device, and let the others write every file name.
 
-    Otherwise the next opened file would get the number of the closed stream, and printed text would end up in it.
+    Otherwise the next opened file would get the number of the closed stream, and printed text would go to that file.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:

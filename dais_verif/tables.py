@@ -22,8 +22,8 @@ _WORDS = {inspect.IntType: "an integer", inspect.FloatType: "a number"}
 def convert_table(tree: object, kind: type[_Table], below: str = "", **options: Any) -> _Table:
     """Return ``tree`` as a struct of ``kind``, by ``msgspec.convert`` with ``options``.
 
-    ``below``: the keys of the table itself, such as ``variants.x``. Raises ``ValueError`` with the key, such as ``[rtl]
-    latency``, the problem, and the allowed keys or values, in one line.
+    ``below``: the keys that lead to the table, such as ``variants.x``. Raises ``ValueError`` with the key, such as
+    ``[rtl] latency``, the problem, and the allowed keys or values, in one line.
     """
     try:
         table: _Table = msgspec.convert(tree, kind, **options)

@@ -21,7 +21,7 @@ __all__ = ["TemporaryFolder", "remove_abandoned", "temporary_folder"]
 
 _PREFIX = "dais-verif-"
 _OWNER = ".owner"
-#: The largest number removed at once, to bound the delay of a run.
+#: The largest number of folders removed at once, to limit the delay of a run.
 _MOST = 100
 
 
@@ -53,7 +53,7 @@ def _own(folder: Path) -> int:
     """Create the owner's file in ``folder``, and lock it before it gets its final name; return the lock."""
     fresh = folder / f"{_OWNER}.new"
     lock = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with suppress(OSError):  # without locks in the file system, there is no owner's file, and the folder is not removed
+    with suppress(OSError):  # if locks fail, there is no owner's file, and the folder is not removed
         os.write(lock, _mark())
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fresh.rename(folder / _OWNER)

@@ -13,7 +13,7 @@ __all__ = ["CLASSES", "MODULES", "PAGE", "section_of_error", "section_of_module"
 
 PAGE = "docs/troubleshooting.md"
 
-#: The section of the errors of a class, wherever they are raised; a class without one has that of its base class.
+#: The section of the errors of a class, wherever they are raised; a class without one has its base class's section.
 CLASSES = {
     "LinkClosed": "boards",
     "MissingTool": "missing-tool",

@@ -52,7 +52,7 @@ class Verdict(Enum):
 
     @property
     def next_step(self) -> str:
-        """The recommended action for the user; empty if the message itself says it."""
+        """The recommended action for the user; empty if the message of the run already says it."""
         return _NEXT_STEPS.get(self, "")
 
 
@@ -85,8 +85,8 @@ _NEXT_STEPS = {
     Verdict.TOOL_FAILURE: "nothing is known about the RTL; read the tool's log",
 }
 
-#: The verdict of several runs is the first of these that occurs: defects of RTL, of programs, then runs without a
-#: result.
+#: The verdict of several runs is the first of these that occurs: first defects of RTL, then of programs, then runs
+#: without a result.
 _WORST_FIRST = (
     Verdict.INTERRUPTED,
     Verdict.UNSOUND,

@@ -31,7 +31,7 @@ tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until u
 vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor
 """
 
-#: Keywords, which are not module names: those of Verilog-2005 and, since Verilator reads both, of SystemVerilog.
+#: Keywords, which cannot be module names: of Verilog-2005 and, since Verilator reads both, of SystemVerilog.
 _KEYWORDS = frozenset(_WORDS.split())
 
 
@@ -65,7 +65,7 @@ class Names:
         return free
 
     def take_all(self, wanted: Iterable[str]) -> dict[str, str]:
-        """Return a name for each of ``wanted``; identifiers keep their names, whatever the others are renamed to."""
+        """Return a name for each of ``wanted``; names that are identifiers stay as they are, and others avoid them."""
         names = list(wanted)
         first = [name for name in names if re.fullmatch(r"\w+", name, re.ASCII) and is_module_name(name)]
         found = {name: self.take(name) for name in dict.fromkeys([*first, *names])}

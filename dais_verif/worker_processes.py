@@ -1,4 +1,4 @@
-"""Worker processes that end with this process, however it ends."""
+"""Worker processes that end with this process, in whatever way it ends."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _hiding = threading.Lock()
 def without_main() -> Iterator[None]:
     """Let processes that are started within the block begin without the user's script, which they do not need.
 
-    Otherwise they would run the script again. If it calls this package outside of ``if __name__ == "__main__":``, they
-    would start processes, too, and end in a traceback, while the parent waits forever to send them work.
+    Otherwise the processes would run the script again. If the script calls this package outside of
+    ``if __name__ == "__main__":``, they would start processes, too, and end in a traceback, while the parent waits
+    forever to send them work.
     """
     with _hiding:
         main = sys.modules["__main__"]
@@ -51,8 +52,8 @@ def worker_processes(
     """Yield a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
 
     If the block is left by an exception (Ctrl-C, SIGTERM), running calls are killed immediately. Workers also end with
-    this process. Those of a plain Python pool would outlive a killed parent: each holds the pipe that the others read
-    from, so that none ever sees its end.
+    this process. Workers of a plain Python pool would outlive a killed parent: each holds the pipe that the others
+    read from, so that no worker ever sees its end.
     """
     pool = ProcessPoolExecutor(number, mp_context=_Context(), initializer=_begin, initargs=(begin, arguments))
     try:

@@ -37,9 +37,10 @@ def show_configurations(
 ) -> ConfigurationsRecord:
     """Describe the approximation configurations in a file: the gain and cost of each, and the knob of each node.
 
-    ``config``: only the configuration with this name. ``pareto``: only those on the curve that HPVM's runtime keeps.
-    ``strict``: also refuse questionable entries whose meaning is still clear. ``knobs``: a file with a table of knobs,
-    instead of the built-in one. Raises ``InputError`` with line and token if the file cannot be read.
+    ``config``: describe only the configuration with this name. ``pareto``: describe only the configurations on the
+    curve that HPVM's runtime keeps. ``strict``: also refuse questionable entries whose meaning is still clear.
+    ``knobs``: a file with a table of knobs, instead of the built-in one. Raises ``InputError`` with line and token if
+    the file cannot be read.
     """
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.approximation.show import show_configurations as flow
@@ -98,10 +99,11 @@ def apply_configuration(
     """Apply configuration ``config`` to the network in an ONNX file, and write a program into the folder ``output``.
 
     ``form``: ``unrolled``, or a machine, ``memory`` or ``stream``; ``parallel``: the maximum number of parallel members
-    per stage of the form ``memory``; ``at_once``: the numbers of fused nodes that one member computes. ``select``:
-    instead of ``config``, names of configurations, separated by commas, for a machine with an input that selects one of
-    them. ``grid``: fractional bits of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the
-    line if a configuration is for another network, ``NetworkError`` with node and reason if a knob cannot be applied.
+    per stage of the form ``memory``; ``at_once``: the numbers of fused nodes, each of which one member computes as a
+    whole. ``select``: instead of ``config``, names of configurations, separated by commas, for a machine with an input
+    that selects one of them. ``grid``: the number of fractional bits of weights that a knob has multiplied by 4/3.
+    Raises ``ConfigurationError`` with the line if a configuration is for another network, ``NetworkError`` with node
+    and reason if a knob cannot be applied.
     """
     from dais_verif.flows.approximation.apply import ApplyRequest
     from dais_verif.flows.approximation.apply import apply_configuration as flow
@@ -144,9 +146,9 @@ def measure_configurations(
     ``data``: one array per input, and one of labels. ``budget``: the largest loss that is allowed, in percent; the
     verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that cause a large
     difference, and let the solver tighten the bounds, for ``timeout`` seconds per output. ``target``: also synthesize
-    each configuration for ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells; ``form``: of the design,
-    ``unrolled`` or ``memory``; ``parallel``: the maximum number of parallel members per stage. ``output``: a folder for
-    files of configurations with measured columns: of all, and of those on each curve of loss against a gain.
+    each configuration for ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells; ``form``: the form of the
+    design, ``unrolled`` or ``memory``; ``parallel``: the maximum number of parallel members per stage. ``output``: a
+    folder for files with measured columns: one with all configurations, and one for each curve of loss against a gain.
     """
     from dais_verif.flows.approximation.measure import MeasureRequest
     from dais_verif.flows.approximation.measure import measure_configurations as flow
@@ -186,7 +188,7 @@ def tune_configurations(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> TunedRecord:
-    """Search configurations of the network in an ONNX file, and write the best ones to ``output``.
+    """Search for configurations of the network in an ONNX file, and write the best ones to ``output``.
 
     ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: the maximum number
     of configurations that are measured; measurements are kept beside ``output``, and ``resume`` continues from them.

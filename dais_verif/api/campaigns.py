@@ -102,8 +102,8 @@ def sign_off(
 
     ``program``: the file to certify. ``policy``: a TOML file; None: the built-in policy. ``rtl``: files that replace
     the RTL in the policy. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function that returns
-    its passphrase, given a prompt. ``output``: the folder for certificate, record and evidence; None: ``signoff-NAME``.
-    The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
+    the key's passphrase, given a prompt. ``output``: the folder for certificate, record and evidence; None:
+    ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
     """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
@@ -146,11 +146,11 @@ def verify_certificate(
 ) -> CertificateRecord:
     """Check a certificate against the files that it lists; ``certificate`` is its file, or the folder of a sign-off.
 
-    ``program``, ``rtl``: the files, if they were moved. ``allowed_signers``: an allowed signers file, as for
-    ssh-keygen; it requires a signature that is valid at ``verify_time`` (with its time zone), or now. ``same_tools``:
-    the tools must be those of the sign-off. ``rerun``: sign off again, and compare. ``bitstream``: the bitstream that
-    will be loaded into a device; its configuration must equal that of the certified one. The verdict is PASS or
-    NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no certificate.
+    ``program``, ``rtl``: the current places of the files, if they were moved. ``allowed_signers``: an allowed signers
+    file, as for ssh-keygen; it requires a signature that is valid at ``verify_time`` (with its time zone), or now.
+    ``same_tools``: the tools must be those of the sign-off. ``rerun``: sign off again, and compare. ``bitstream``: the
+    bitstream that will be loaded into a device; its configuration must equal that of the certified bitstream. The
+    verdict is PASS or NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no certificate.
     """
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.flows.verify_certificate import verify_certificate as flow

@@ -73,9 +73,9 @@ def simulate(
 
     ``rtl``: the files of the design; None: RTL is emitted, as a pipeline if ``stages`` or ``max_depth`` is given.
     ``bitstream``: an iCE40 bitstream to simulate, with ``pins``, a file of lines ``set_io PORT PIN``, and ``device``,
-    such as ``ice40-hx8k-ct256``; ``hints``: ``placed.json`` of ``build``, which names its registers and is not trusted.
-    ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: those that fit the RTL.
-    Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
+    such as ``ice40-hx8k-ct256``; ``hints``: ``placed.json`` of ``build``, which names the registers and is not trusted.
+    ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: the simulators that fit the
+    RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
     from dais_verif.flows.simulate import simulate as flow
@@ -164,8 +164,8 @@ def prove(
     ``bitstream``, ``pins``, ``device``, ``hints``: as in ``simulate``. ``front_end``: ``slang``, ``yosys``, ``both`` or
     ``available``. ``timeout``: seconds per obligation. ``simulators``: one or both of ``icarus`` and ``verilator``,
     which replay a counterexample; None: the first that builds the RTL. ``period``: the clock period of a bitstream
-    behind a link, in ns; None: that of 12 MHz. ``confirm``: also simulate user RTL before it passes. Other arguments
-    are the options of ``dais-verif prove``. The verdict is UNKNOWN if equality is neither proved nor refuted.
+    behind a link, in ns; None: the period of 12 MHz. ``confirm``: also simulate user RTL before it passes. Other
+    arguments are the options of ``dais-verif prove``. The verdict is UNKNOWN if equality is neither proved nor refuted.
     Concurrent proofs in one process run one after the other. Raises ``InputError`` for RTL that cannot be read,
     ``ToolError`` if a package or tool is missing.
     """
@@ -267,7 +267,7 @@ def design_request(
     target: str | None,
     bits: tuple[_Path | None, _Path | None, str | None, _Path | None],
 ) -> DesignRequest:
-    """Return the request for a design. ``pins``: as in ``Pins``. ``bits``: a bitstream, its pins, device and hints."""
+    """Return the request for a design. ``pins``: fields of ``Pins``. ``bits``: a bitstream, its pins, device, hints."""
     from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, with_bitstream
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper

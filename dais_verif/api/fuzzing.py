@@ -44,12 +44,12 @@ def fuzz(
 
     ``kind``: ``program``, ``machine``, or ``kernel``: hardware of random requests for the shipped kernels. ``time``:
     seconds; ``count``: number of cases; without both, one minute. Case n depends only on
-    ``seed``. ``pairs``: run only these pairs. ``against``: an interpreter, as a command with ``{program}``,
+    ``seed`` and n. ``pairs``: run only these pairs. ``against``: an interpreter, as a command with ``{program}``,
     ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: a generator of Verilog with module
-    ``top``, as a command with ``{program}`` and ``{folder}``; ``form``: the format of programs for both; ``timeout``:
-    seconds per run of them. ``replay``: run the kept cases in this folder again. ``resume``: continue after the last
-    case of the run in ``output``. ``jobs``: number of processes. ``cluster``: run on Dask workers, named as in
-    ``regress``. The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
+    ``top``, as a command with ``{program}`` and ``{folder}``; ``form``: the format of programs for such a tool;
+    ``timeout``: seconds per run of the tool. ``replay``: run the kept cases in this folder again. ``resume``: continue
+    after the last case of the run in ``output``. ``jobs``: number of processes. ``cluster``: run on Dask workers, named
+    as in ``regress``. The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
     """
     from dais_verif.flows.fuzzing.fuzz import fuzz as flow
     from dais_verif.flows.fuzzing.requests import FuzzRequest

@@ -49,11 +49,12 @@ def emit(
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module, whose text is ``verilog`` of the record.
 
-    ``stages`` or ``max_depth``: emit a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``:
+    ``stages`` or ``max_depth``: emit a pipeline; ``reset``, ``enable``, ``valid``: add these ports to it. ``wrap``:
     ``axis``, ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a
     machine for ``axis``; ``cycles``: the machine cycles per vector of ``uart``, ``spi`` or ``fifo`` (default 32).
-    ``form``: of a network: ``unrolled``, or ``memory`` or ``stream``, a machine in a folder; ``parallel``: the maximum
-    number of its parallel members per stage; ``at_once``: the numbers of fused nodes that one member computes.
+    ``form``: the form of a network: ``unrolled``, or ``memory`` or ``stream``, a machine in a folder; ``parallel``: the
+    maximum number of its parallel members per stage; ``at_once``: the numbers of fused nodes, each of which one member
+    computes as a whole.
     ``output``: the file to write, or the folder with ``wrap`` or ``form``. Raises ``InputError`` for a pipeline that is
     not possible, or a path that cannot be written.
     """
@@ -163,9 +164,9 @@ def build_bitstream(
     link to the core, ``uart``, ``spi`` or ``fifo``; None: ``none`` if there are enough pins, else ``uart``. ``cycles``:
     the machine cycles per vector behind a link (default 32). ``pins``: a file with one ``set_io NAME PIN`` per bit of
     each port; None: pins are chosen. ``clock``: the required clock frequency in MHz (default 12 if there is a clock).
-    ``seed``: of the placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs
-    of bitstreams do not support; None: only for machines, and behind a link. ``dsp``: products may become DSPs, on a
-    UP5K. ``timeout``: seconds per tool; ``memory``: megabytes per process.
+    ``seed``: the seed of the placement; the same input gives the same bits. ``bram``: tables may become block RAMs,
+    which proofs of bitstreams do not support; None: only for machines, and behind a link. ``dsp``: products may become
+    DSPs, on a UP5K. ``timeout``: seconds per tool; ``memory``: megabytes per process.
 
     Raises ``InputError`` with the numbers if the design does not fit or is too slow, ``ToolError`` if a tool is
     missing, fails or exceeds a limit.

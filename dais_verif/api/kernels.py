@@ -21,7 +21,7 @@ _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 @name_missing_packages
 def list_kernels(libraries: _Paths | None = None) -> KernelListing:
-    """Return the kernels of all libraries: of installed packages, including dais-verif, and of Python files.
+    """Return the kernels of all libraries: installed packages, including dais-verif, and Python files.
 
     ``libraries``: the Python files. A broken library is left out and reported.
     """
@@ -48,7 +48,7 @@ def draw_kernel(
     """Return pictures, as data, of the elements that members of an instance read and write, and when.
 
     ``path``: the TOML file of a request or of a user kernel, or a folder of ``build_kernel``. ``member``: the
-    coordinates of the member to show, fastest dimension first; None: the one in the middle. Raises ``InputError`` for a
+    coordinates of the member to show, fastest dimension first; None: the middle member. Raises ``InputError`` for a
     member that does not exist, or another path.
     """
     from dais_verif.flows.kernels.libraries import draw_kernel as flow

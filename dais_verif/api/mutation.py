@@ -59,10 +59,10 @@ def mutate(
     """Change RTL of a program in ``count`` places, one at a time, and report which changes the verification detects.
 
     ``judges``: any of ``sim``, ``directed``, ``hil``, ``prove``; None: ``sim`` and ``prove``. ``simulators``:
-    ``icarus``, ``verilator`` or ``both``. ``timeout``: CPU seconds per mutant. ``floor``, ``most_unknown``: in percent.
-    ``expected``: a manifest of the mutants that each judge must kill. ``add_vectors``: a file for vectors that kill
-    mutants which survived simulation. The record is also written to ``mutation.json`` in ``output``. Other arguments
-    are those of ``simulate``.
+    ``icarus``, ``verilator`` or ``both``. ``timeout``: CPU seconds per mutant. ``floor``: the lowest accepted score,
+    and ``most_unknown``: the largest accepted share of unknown mutants, in percent. ``expected``: a manifest of the
+    mutants that each judge must kill. ``add_vectors``: a file for vectors that kill mutants which survived simulation.
+    The record is also written to ``mutation.json`` in ``output``. Other arguments are those of ``simulate``.
     """
     from dais_verif.flows.mutation.mutate import mutate as flow
     from dais_verif.flows.mutation.requests import MutationRequest

@@ -61,8 +61,8 @@ def convert(
 
     ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``. None: by the suffix:
     ``.json`` or ``.alir`` for ALIR, ``.bin`` for a binary, ``.dais`` for text; all but text are compressed if ``.gz``
-    follows. ``layout``: of the program that is read. A machine is written as ``alirfsm`` (``.json``) or as text,
-    ``mach`` (``.mach``). Raises ``InputError`` with the op if the target cannot express it.
+    follows. ``layout``: the layout of the program that is read. A machine is written as ``alirfsm`` (``.json``) or as
+    text, ``mach`` (``.mach``). Raises ``InputError``, which names the op, if the target cannot express it.
     """
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.convert import convert as flow
@@ -128,7 +128,7 @@ def explain_machine(
     unchecked: bool = False,
     progress: Progress | None = None,
 ) -> CycleRecord:
-    """Return the value of every signal of a machine in one cycle, the registers after its edge, and explanations.
+    """Return the value of every signal of a machine in one cycle, the registers after the edge, and explanations.
 
     ``inputs``: files of sequences, ``.npz``, which come before sequences of ``vectors`` cycles generated from ``seed``,
     as in a simulation. ``unchecked``: broken promises do not affect the verdict. Raises ``InputError`` for a cycle that
@@ -147,7 +147,7 @@ def explain_machine(
         unchecked=unchecked,
     )
     found = flow(request, progress=listener(progress)).cycle
-    assert found is not None  # a program has no cycles, and is refused
+    assert found is not None  # a program, which has no cycles, will be refused
     return found
 
 

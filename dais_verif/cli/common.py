@@ -68,7 +68,7 @@ def _identifier(context: click.Context, option: click.Parameter, value: str | No
 
 
 def _all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
-    """Return the number of threads to use; None leaves it to the environment variable."""
+    """Return the number of threads to use; None leaves the number to the environment variable."""
     return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
 
 
@@ -225,9 +225,9 @@ class ShownWarnings(Progress):
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:
-    """Return the given command, or one with other ``arguments``, with ``more`` options, for users to copy.
+    """Return the given command, or one with other ``arguments``, and with ``more`` options added, for users to copy.
 
-    It reproduces the run, since generated vectors only depend on the seed, their number and the programs.
+    The command reproduces the run, since generated vectors only depend on the seed, their number and the programs.
     """
     given = list(click.get_current_context().obj if arguments is None else arguments)
     options = given.index("--") if "--" in given else len(given)

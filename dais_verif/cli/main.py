@@ -144,7 +144,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the verdict's code."""
-    if arguments is None:  # this process only runs the command; the function registered first is called last
+    if arguments is None:  # the process only runs the command; of exit functions, the first one is called last
         atexit.register(_leave)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     unheard = sys.stdout is None
@@ -180,10 +180,10 @@ _ending: list[int | None] = [None]
 
 
 def _leave() -> None:
-    """End at once: Python needs a tenth of a second to delete all objects of a run, the system much less."""
+    """End at once: Python needs a tenth of a second to delete all objects of a run, the operating system much less."""
     code = _ending[0]
     if code is not None:
-        with contextlib.suppress(OSError, ValueError):  # the reader has ended: leave the message to Python
+        with contextlib.suppress(OSError, ValueError):  # the reader of the output ended: Python prints the message
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
@@ -218,7 +218,7 @@ def _run(arguments: list[str]) -> int:
         # ``_leave`` ends the process, it then ends by the signal, whatever its exit code. Another ``exec`` clears that.
         exec("")
         return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; no file was left half-written")
-    except (BrokenPipeError, SystemExit):  # SystemExit: raised by click if the reader has ended
+    except (BrokenPipeError, SystemExit):  # SystemExit: raised by click if the reader of the output has ended
         drop_output()
         return Verdict.INTERRUPTED.exit_code  # not all output was read, so it must not look like a PASS
     except MemoryError as error:
@@ -247,7 +247,7 @@ def _report(
     *,
     see: str = "",
 ) -> int:
-    """Print one line on stderr and, with ``--json``, one object on stdout, as for every other end of a run.
+    """Print one line on stderr and, with ``--json``, one object on stdout, as at every other end of a run.
 
     The line ends with references: to the help of the command ``see``, and to the section about ``error``.
     """

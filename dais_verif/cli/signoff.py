@@ -33,7 +33,7 @@ class _SignOff(GroupedCommand):
     """A command that first removes an earlier certificate, on which users must not rely, even if the call is wrong."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line; remove the certificate, too, if that fails."""
+        """Parse the command line; remove the certificate even if the command line is wrong."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -44,7 +44,7 @@ class _SignOff(GroupedCommand):
             raise
 
     def invoke(self, ctx: click.Context) -> int:
-        """Remove the certificate before the call, which may fail early due to the policy, the program or the key."""
+        """Remove the certificate before the call, which may fail early because of policy, program or key."""
         withdraw_certificate(ctx.params["output"] or default_folder(ctx.params["program"]))
         code: int = super().invoke(ctx)
         return code

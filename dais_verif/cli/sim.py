@@ -122,7 +122,7 @@ def sim(
         command=lambda more: common.reproduce(context.obj, more),
         **asked,
     )
-    if "requests" in context.meta:  # only collect requests: many runs share a build
+    if "requests" in context.meta:  # only collect the request: many runs share a build
         context.meta["requests"].append(request)
         return 0
     done = simulate(request, progress=TerminalProgress(), watch=watch)
@@ -146,7 +146,7 @@ def jointly(runs: str) -> int:
 
 
 def _request_of(words: list[str]) -> SimulationRequest:
-    """Return the request of ``sim`` for the command line ``words``, which begins with its name. Raises as it does."""
+    """Return the request of ``sim`` for the command line ``words``, which begins with ``sim``. Raises its errors."""
     requests: list[SimulationRequest] = []
     with sim.make_context("sim", words[1:], obj=words) as context:
         context.meta["requests"] = requests

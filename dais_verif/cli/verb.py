@@ -16,14 +16,14 @@ from dais_verif.packages import require_package
 __all__ = ["FiniteRange", "OutputPath", "Verb"]
 
 
-#: 30 years in seconds, since integer counters and waits may not accept more.
+#: 30 years in seconds, since integer counters and waits may not accept larger numbers.
 _LARGEST = 1e9
 
 
 class OutputPath(click.Path):
     """The path of a file that a verb writes. ``begins``: the first bytes that an existing file must have.
 
-    ``needs``: the module that is required to write it. ``folder``: it is a folder; None: other options decide.
+    ``needs``: the module required to write the file. ``folder``: the path is a folder; None: other options decide.
     """
 
     def __init__(self, begins: bytes = b"", needs: str = "", folder: bool | None = False) -> None:

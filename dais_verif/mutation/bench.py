@@ -70,7 +70,7 @@ def combinational(rows: int) -> list[Cycle]:
 
 
 def cycles(rows: int, seed: int) -> list[Cycle]:
-    """Return cycles that apply every vector at least once, in stretches with and without stalls, bubbles and resets."""
+    """Return cycles that apply every vector at least once, with and without stalls, bubbles and resets."""
     rng = random.Random(seed)
     found = [Cycle(0, 1, 1, 0), Cycle(1, 1, 0, 0)]
     row = 0
@@ -227,7 +227,7 @@ endmodule
 
 
 def _told(chosen: str) -> str:
-    """Return the statement that prints the running mutant, before it runs, since it may never settle."""
+    """Return the statement that prints a mutant's number before the mutant runs, since the mutant may never settle."""
     return f'$display("{AT} %0d", {chosen}); $fflush;'
 
 

@@ -33,7 +33,7 @@ class Statement(NamedTuple):
     """The text from ``start`` to ``end`` of ``file``, in ``module``.
 
     ``target``: the assigned name, or "". ``events``: the end of the block's event list, if the block does not wait for
-    edges; None: there is no list to extend. ``item``, ``width``: for the right side of a net, the start of its
+    edges; None: there is no event list to extend. ``item``, ``width``: for the right side of a net, the start of its
     declaration or ``assign``, and the width of the net.
     """
 
@@ -61,7 +61,7 @@ class Mutant(NamedTuple):
 
     @property
     def op(self) -> int | None:
-        """The op whose signal the statement assigns, according to its name; None for other names."""
+        """The op whose signal the statement assigns, according to the name of the signal; None for other names."""
         match = _OP.fullmatch(self.statement.target)
         return int(match[1]) if match else None
 

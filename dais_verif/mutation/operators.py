@@ -29,7 +29,7 @@ class Declared(NamedTuple):
     signed: bool
 
 
-#: The kinds of mutants, in the order of tables. Kinds that concern whole statements come from ``sites``.
+#: The kinds of mutants, in the order of tables. Mutants of kinds that concern whole statements come from ``sites``.
 KINDS = (
     "operator", "constant", "sign", "slice", "shift", "width", "condition", "choice", "table entry", "enable", "reset",
     "stage", "valid", "instance", "connection", "stuck",
@@ -73,7 +73,7 @@ _Text = Callable[[Any], str]
 
 
 def changes_of(node: Any, text: _Text, declared: Mapping[str, Declared]) -> Iterator[Change]:
-    """Yield all changes of ``node`` itself, not of its children. ``text``: returns the text of a node.
+    """Yield all changes of ``node`` itself, but none of its children. ``text``: returns the text of a node.
 
     ``declared``: the vectors of the module, by name.
     """

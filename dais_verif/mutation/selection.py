@@ -19,12 +19,12 @@ SELECT = f"{BENCH}.chosen"
 
 
 def can_be_chosen(mutant: Mutant) -> bool:
-    """Return True if it can share a source text with other mutants."""
+    """Return True if ``mutant`` can share a source text with other mutants."""
     return mutant.statement.form is not Form.ALONE
 
 
 def with_choice(files: Files, mutants: Sequence[Mutant]) -> dict[str, str]:
-    """Return ``files`` such that the design is mutant number n of ``mutants``, from 1, if ``SELECT`` is n."""
+    """Return ``files`` with all ``mutants``, numbered from 1, of which the value of ``SELECT`` selects one."""
     by_file: dict[str, dict[Statement, list[tuple[int, Mutant]]]] = {}
     for number, mutant in enumerate(mutants, start=1):
         by_file.setdefault(mutant.file, defaultdict(list))[mutant.statement].append((number, mutant))
@@ -58,7 +58,7 @@ def _net(number: int, what: str = "is") -> str:
 
 
 def _nets(files: Files, statement: Statement, mutants: Sequence[tuple[int, Mutant]]) -> str:
-    """Return nets for the original right side and the mutants; each has the width of the net itself."""
+    """Return declarations of nets for the original and the mutated right sides, as wide as the assigned net."""
     old, bits = files[statement.file][statement.start : statement.end], f"wire [{statement.width - 1}:0]"
     made = f"{bits} {_net(mutants[0][0], 'was')} = {old}; "
     return made + "".join(f"{bits} {_net(n)} = {m.statement_in(files)}; " for n, m in mutants)

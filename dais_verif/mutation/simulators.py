@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
 class Build(NamedTuple):
     """The simulated design: Verilog ``sources`` in ``folder``, together with the files that they read.
 
-    ``timeout``: seconds per command; ``silence``: seconds that a mutant may take for ``TICK`` cycles. ``spans``: as in
-    ``Plan``.
+    ``timeout``: seconds per command; ``silence``: seconds that a mutant may take for ``TICK`` cycles. ``spans``: the
+    field of ``Plan``.
     """
 
     folder: Path
@@ -101,7 +101,7 @@ class Ran(NamedTuple):
     endless: dict[int, ToolError]
 
 
-#: Returns the commands that run the mutants from a number on, then the original design.
+#: A function that, given a number, returns the commands that run the mutants from it on, then the original design.
 _From = Callable[[int], list[list[str]]]
 
 
@@ -161,7 +161,7 @@ SIMULATORS: Mapping[str, Callable[[Build], _From]] = {"icarus": _icarus, "verila
 def run(simulator: str, build: Build) -> Ran:
     """Return the results of all mutants. Raises ``ToolError`` if a tool fails or exceeds the time limit.
 
-    If a mutant never settles or ends the simulation, the others are run without it.
+    If a mutant never settles or ends the simulation, the other mutants are run without it.
     """
     commands, found, first = SIMULATORS[simulator](build), Ran({}, {}), 1
     log = build.folder / "run.log"

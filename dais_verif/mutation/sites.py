@@ -23,7 +23,7 @@ __all__ = ["all_mutants", "drawn"]
 #: Nodes that are not values: ranges and types in declarations.
 _NO_VALUES = ("VariableDimensionSyntax", "ImplicitTypeSyntax", "IntegerTypeSyntax")
 
-#: Nodes that contain module items, to which others can be added; a generate ``if`` without ``begin`` is not one.
+#: Nodes that contain module items, so that items can be added; a generate ``if`` without ``begin`` is not one.
 _ROOM = ("ModuleDeclarationSyntax", "GenerateBlockSyntax", "GenerateRegionSyntax")
 _LITERAL = re.compile(r"(\d+)'([hbHB])([0-9a-fA-F]+)")
 _RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
@@ -31,7 +31,7 @@ _ENABLE, _RESET, _VALID = (re.compile(text, re.IGNORECASE) for text in (r"\ben|e
 
 
 def all_mutants(files: Files) -> list[Mutant]:
-    """Return all mutants of the Verilog in ``files``, in the order of the text; no two give the same text."""
+    """Return all mutants of the Verilog in ``files``, in the order of the text; no two mutants give the same text."""
     found: dict[tuple[str, int, str, str], Mutant] = {}
     for name, text in files.items():
         if name.endswith((".v", ".sv", ".vh", ".svh")):
@@ -214,14 +214,14 @@ class _Walk:
         right = expr.right.sourceRange
         if registered:
             source = self._of(expr.right)
-            if source in self._loads and self._loads[source] not in (source, target):  # one stage fewer
+            if source in self._loads and self._loads[source] not in (source, target):  # this mutant has one stage fewer
                 new = self._loads[source]
                 yield self._mutant(Change("stage", right.start.offset, right.end.offset, new), statement)
             if re.fullmatch(r"(?:\d+'[bdhBDH])?0+", source):
                 yield self._mutant(Change("reset", start, end, ";"), statement)
             return
         vector = self._declared.get(target)
-        if vector is not None and vector.high - vector.low >= 1:  # as if it were declared one bit narrower
+        if vector is not None and vector.high - vector.low >= 1:  # as if the vector were declared one bit narrower
             top = f"{target}[{vector.high - 1}]" if vector.signed else "1'b0"
             cut = f"begin {self._text[start:end]} {target} = {{{top}, {target}[{vector.high - 1}:{vector.low}]}}; end"
             yield self._mutant(Change("width", start, end, cut), statement)
@@ -247,7 +247,7 @@ class _Walk:
                 yield from self._right(value.expr, declarator.name.rawText, node)
 
     def _instance(self, node: Any) -> Iterator[Mutant]:
-        """Yield mutants of parameters, such as bits of a look-up table, and of connections of an instance."""
+        """Yield mutants of an instance: of its parameters, such as bits of a look-up table, and of its connections."""
         statement = self._statement(Form.ALONE, node, "")
         if node.parameters is not None:
             for child in _nodes(node.parameters):

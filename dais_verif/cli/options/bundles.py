@@ -1,4 +1,4 @@
-"""Groups of options that are passed to a command as one value."""
+"""Groups of options, each passed to a command as one value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["bundled"]
 
 
 def bundled(name: str, make: Any, *options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator that adds ``options``; the command gets one argument ``name``: ``make`` of their values."""
+    """Return a decorator that adds ``options``; the command gets their values as one ``name``, made by ``make``."""
     names = _names(options)
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:

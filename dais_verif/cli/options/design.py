@@ -70,7 +70,7 @@ def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports and pins, without those for emitted pipelines."""
+    """Add the options for RTL, its ports and pins, without the options for emitted pipelines."""
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:

@@ -30,5 +30,5 @@ _PORTS = (
 #: Adds ``--stages``, ``--max-depth`` and ``--delay-model``, which the command gets as one ``pipeline``.
 stage_options = bundled("pipeline", PipelineRequest, *_STAGES)
 
-#: The same, with the options for optional ports of a pipeline: ``--reset``, ``--enable``, ``--valid``.
+#: Adds the same options, and those for optional ports of a pipeline: ``--reset``, ``--enable``, ``--valid``.
 pipeline_options = bundled("pipeline", PipelineRequest, *_STAGES, *_PORTS)

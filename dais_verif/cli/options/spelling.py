@@ -1,4 +1,4 @@
-"""The names of the functions' arguments on the command line: its options."""
+"""The options of the command line that correspond to the functions' arguments."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class SignOffProgress(TerminalProgress):
 
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a line that disappears after the block, and in which stages are shown."""
+        """Show a line, in which stages are shown, and which disappears after the block."""
         with notices().status(what) as self._status:
             yield self._status.update
 
