@@ -45,7 +45,7 @@ _LARGEST = 500_000
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
-    """A program to check. ``proof``: prove the first 200 ops that intervals leave open; ``everything``: all of them.
+    """A program to check. ``proof``: prove the first 200 ops that intervals leave open; ``everything``: prove all.
 
     ``timeout``: seconds for each solver query.
     """

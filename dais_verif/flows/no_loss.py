@@ -28,7 +28,7 @@ def require_other_file(
 ) -> None:
     """Raise ``error`` if ``output`` is one of the files in ``read``, or a file that one of them refers to.
 
-    ``name``, and the names in ``read``, are for the message. A file that does not exist yet is never refused.
+    ``name`` and the names in ``read`` only appear in the message. A file that does not exist yet is never refused.
     """
     if not _is_file(output):
         return

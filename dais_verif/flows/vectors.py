@@ -28,7 +28,7 @@ def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, s
 def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:
     """Return the raw integer of each input, which is negative if the top bit is set and an op reads this bit as a sign.
 
-    ``vector``: the bits of each port element. ``elements``: the port elements; None: those of the program's types.
+    ``vector``: the bits of each port element. ``elements``: the port elements; None: elements of the program's types.
     """
     elements = elements or ports_of(program).inputs
     signed = set()

@@ -18,7 +18,7 @@ PATTERN_DIMS = 5
 
 @dataclass(frozen=True)
 class TensorAccess:
-    """The access of a tensor of ``sizes``: a pattern per dimension, None where each member touches all of it.
+    """The access of a tensor of ``sizes``: a pattern per dimension, None where each member touches all.
 
     ``dummy_dim``: the dimension of the index space that such dimensions follow; by convention an additional last
     dimension with one member.
@@ -61,7 +61,7 @@ class TensorAccess:
 
     @property
     def index_space_dims(self) -> tuple[int, ...]:
-        """For each dimension, the dimension of the index space that it follows; ``dummy_dim`` if all is required."""
+        """The dimension of the index space that each dimension follows; ``dummy_dim`` where all is required."""
         return tuple(self.dummy_dim if dim is None else dim.dim for dim in self.dims)
 
     def region(self, members: Region) -> Region:

@@ -40,8 +40,8 @@ def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
 def behind_tensors(block: Program, kinds: Sequence[FixedType]) -> Behind:
     """Return the block that reads input ``n`` as a value of ``kinds[n]``, without an ``inp_shift``.
 
-    For values of these types it computes the same as ``block``. A block that read bits outside of the type would differ
-    between a machine, where wires have the tensor's type, and the program of all members.
+    For values of these types the returned block computes the same as ``block``. A block that read bits outside of the
+    type would differ between a machine, where wires have the tensor's type, and the program of all members.
     """
     within = all(_within(op.type, kinds[op.id0]) for op in block.ops if op.code == Code.INPUT)
     if within and not block.inp_shift.any():

@@ -17,7 +17,7 @@ class GlueCode(IntEnum):
     INSUFICIENT_ISA_BUFFER = 2
     #: The expected count is written back.
     INCOMPATIBLE_INPUT_COUNT = 3
-    #: Sizes that fit are written back where the kernel knows them.
+    #: Sizes that fit are written back, where the kernel knows such sizes.
     INCOMPATIBLE_INPUT_SIZE = 4
     #: The expected count is written back.
     INCOMPATIBLE_OUTPUT_COUNT = 5
@@ -53,7 +53,7 @@ class GlueCode(IntEnum):
 
     @property
     def title(self) -> str:
-        """Its name in C."""
+        """The name of the code in C."""
         return f"GLUE_{self.name}"
 
 
@@ -94,7 +94,7 @@ class TpcLibCode(IntEnum):
 
     @property
     def title(self) -> str:
-        """Its name in C."""
+        """The name of the code in C."""
         return f"GLUE_{self.name}"
 
 

@@ -59,7 +59,7 @@ class Library:
         return next((kernel for kernel in self.kernels if kernel.name == name), None)
 
     def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
-        """Return the names of the kernels for a device: their number, and all of them if ``max_count`` is enough.
+        """Return the names of the kernels for a device: their number, and all names if ``max_count`` is enough.
 
         For a device without kernels the number is 0, which is not an error.
         """

@@ -116,7 +116,7 @@ class Mapping:
         return prod(self.geometry)
 
     def access(self, tensor: MappedTensor) -> TensorAccess:
-        """Return the access that the tensor's pattern states; a window as wide as the tensor counts as all of it."""
+        """Return the access that the tensor's pattern states; a window as wide as the tensor counts as the whole."""
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
     def windows(self, tensor: MappedTensor) -> TensorAccess:

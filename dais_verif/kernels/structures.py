@@ -64,7 +64,7 @@ class ProgramFlags(IntFlag):
 
 @dataclass(frozen=True)
 class TensorGeometry:
-    """Sizes of a tensor or an index space: five, the fastest first, of which the first ``dims`` are used."""
+    """Sizes of a tensor or an index space: always five, the fastest first; only the first ``dims`` are used."""
 
     dims: int = 0
     sizes: tuple[int, ...] = (1,) * MAX_DIMS
@@ -120,7 +120,7 @@ class Tensor:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Its five sizes."""
+        """The five sizes of the tensor."""
         return self.geometry.sizes
 
     @property

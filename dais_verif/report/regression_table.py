@@ -24,7 +24,7 @@ _LONGEST_NAME = 60
 def regression_table(
     jobs: int, results: Sequence[JobResult], running: Sequence[str], workers: int, elapsed: float, left: float
 ) -> Group:
-    """Return a table of counts, the latest failures and the ``running`` jobs. ``elapsed``, ``left``: in seconds."""
+    """Return a table of counts, the latest failures and the ``running`` jobs. ``elapsed``, ``left``: seconds."""
     passed = sum(result.verdict is Verdict.PASS for result in results)
     failed = [result for result in results if result.verdict is not Verdict.PASS]
     flaky = sum(result.flaky for result in results)

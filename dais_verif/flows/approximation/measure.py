@@ -41,7 +41,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
-#: Kinds of cells for which a curve is drawn, if the target has them.
+#: Kinds of cells for which a curve is drawn, if the target has such cells.
 _CELLS = ("LUT", "gate")
 #: Files of the configurations on a curve, by the quantity that improves.
 _CURVES = {by: f"pareto_{by}.txt" for by in ("speedup", "cycles", *_CELLS)}

@@ -54,7 +54,7 @@ def _shape(one: Configuration) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def describe(file: ConfigurationFile) -> tuple[list[ConfigurationInfo], list[str]]:
-    """Return the record entry of every configuration, and the names of those on the curve."""
+    """Return the record entry of every configuration, and the names of the configurations on the curve."""
     curve = pareto(file)
     kept = frozenset(curve)
     return [_info(one, one.name in kept, file.knobs) for one in file.configurations], curve

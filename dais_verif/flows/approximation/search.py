@@ -119,7 +119,7 @@ class Search:
         return [one[3] for one in [*likely, *gain[: ROUND - len(likely)]]]
 
     def _losses(self) -> list[dict[int, int]]:
-        """Return the possible knobs of each place, and how many samples each of them alone loses, at least 0."""
+        """Return the possible knobs of each place, and how many samples each knob loses on its own, at least 0."""
         first = self.known[self.space.exact] or 0
         found = []
         for place, knobs in enumerate(self.space.knobs):

@@ -92,7 +92,7 @@ class BoardRequest:
         return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
 
     def replay_words(self, only: Path | None = None) -> list[str]:
-        """Return the arguments that run the same vectors in the simulators, or ``only`` the vectors of a file."""
+        """Return the arguments that run the same vectors in the simulators; ``only``: a file with other vectors."""
         return ["sim", *(self._vectors() if only is None else self._vectors((only,), 0))]
 
     def _vectors(self, inputs: Sequence[Path] | None = None, vectors: int | None = None) -> list[str]:

@@ -38,7 +38,7 @@ __all__ = ["TapsSearch", "read_built"]
 _LOADING = 600.0
 #: Seconds for each tool in a build of a bitstream.
 _BUILDING = 900.0
-#: The most vectors for a bitstream with taps, and the most ops that the oracle may evaluate for them.
+#: The most vectors for a bitstream with taps, and the most ops that the oracle may evaluate for these vectors.
 _MOST_ROWS, _ORACLE_OPS = 64, 200_000
 _MOST_RECORD_BYTES = 1 << 26
 #: Nextpnr's name of the logic cell; each bit of a result needs at least one.

@@ -57,9 +57,9 @@ class ShrinkRequest:
     """A failing case, and what counts as its failure.
 
     ``command``: a command line with an exit code other than 0, with ``{program}`` and optionally ``{inputs}`` in place
-    of the files of a case; it must have the same exit code on a smaller case. None: a disagreement of built-in pairs,
-    or a broken promise. ``time``: total seconds; ``timeout``: seconds for each run of the command. ``output``: the
-    folder of the case. ``design``: user RTL, which is reduced with its program; without a command the failure is
+    of the files of a case; the command must have the same exit code on a smaller case. None: a disagreement of built-in
+    pairs, or a broken promise. ``time``: total seconds; ``timeout``: seconds for each run of the command. ``output``:
+    the folder of the case. ``design``: user RTL, which is reduced with its program; without a command the failure is
     that a simulation reports RTL_MISMATCH; a command has ``{rtl}`` in place of the RTL's files.
     """
 

@@ -163,7 +163,7 @@ class _Shrinker:
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:
-        """Require from now on the same outputs for the one vector, if they can be determined."""
+        """Require from now on that the outputs for the one vector stay the same, if these can be determined."""
         case = self.search.case
         if self._command is not None or self._last is None or len(case.case.rows) != 1:
             return
@@ -183,7 +183,7 @@ class _Shrinker:
         self.search.fewest(rows, lambda left: _with_rows(case, tuple(left)) if left else None)
 
     def _one_op(self) -> bool:
-        """Keep the wrong op only, if the design has nets for it and its operands; return True if so."""
+        """Keep only the wrong op, and return True, if the design has nets for this op and its operands."""
         blame = None if self._last is None else self._last.blame
         if blame is None or blame.op is None or self._judges.pins.given:
             return False

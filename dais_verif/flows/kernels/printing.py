@@ -78,7 +78,7 @@ def print_folder(
     folder: Path,
     timeout: float | None,
 ) -> KernelPrintout:
-    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: its RTL files."""
+    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: its RTL."""
     machine = kernel.machine
     if kernel.form == "stream":
         run = stream_run(kernel.instance, kernel.facts["flush"], machine, tensors)

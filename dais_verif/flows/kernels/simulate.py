@@ -52,7 +52,8 @@ def simulate_kernel(
     """Compare every output bit of every cycle with the machine, and output tensors with the golden model of members.
 
     ``vectors`` are cycles: sequences of random tensors, with at least two samples each, are added until this number of
-    cycles is reached. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
+    cycles is reached. Raises the errors of ``simulate_machine``, and ``InputError`` for files of tensors that do not
+    fit.
     """
     machine = kernel.machine
     if request.printf:

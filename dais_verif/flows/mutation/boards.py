@@ -28,7 +28,7 @@ __all__ = ["Boards"]
 _LINK = "fifo"
 #: Seconds without an answer after which a board is given up.
 _SECONDS = 10.0
-#: Attempts to run an unresponsive board: a busy host may delay it, and a mutant must not be called killed for that.
+#: Attempts to run an unresponsive board: a busy host may delay a board, which must not count as killing its mutant.
 _TIMES = 2
 #: The module name of a core on a board.
 _CORE = "model"

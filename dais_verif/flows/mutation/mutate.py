@@ -268,7 +268,7 @@ def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
 
 
 def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: Judged) -> Proved:
-    """Return ``answer``; UNKNOWN if it calls a machine's RTL wrong and no simulator confirms that."""
+    """Return ``answer``, or UNKNOWN if it calls a machine's RTL wrong and no simulator confirms the error."""
     if question.machine is None or answer.verdict is not Verdict.RTL_MISMATCH or answer.number in judged.wrong:
         return answer
     text = "the proof found a sequence that the simulation does not confirm"

@@ -143,7 +143,7 @@ def _answer(mutant: ToProve) -> Proved:
 
 
 class Prover:
-    """Prove mutants, one after the other, using the proof of the original design. ``folder``: for their RTL."""
+    """Prove mutants, one after the other, using the proof of the original design. ``folder``: where RTL is written."""
 
     def __init__(self, question: Question, folder: Path) -> None:
         self._question, self._folder = question, folder

@@ -78,7 +78,7 @@ def link_asked(request: ProveRequest) -> str | None:
 
 
 def core_request(request: ProveRequest) -> ProveRequest:
-    """Return the request for a proof of the core's RTL, as ``build`` writes it."""
+    """Return the request for a proof of the core's RTL in the form that ``build`` writes."""
     options = request.design.pipeline
     options = None if options is None else replace(options, reset=False, enable=True, valid=False)
     return replace(request, design=DesignRequest(pipeline=options), period=None, output=None, command=request.command)

@@ -71,7 +71,7 @@ class RtlReader:
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: RtlDesign) -> dict[str, Path]:
-        """Return the files that the RTL reads, by their names in it."""
+        """Return the files that the RTL reads, by their names in the RTL."""
         return {file.name: file.path for file in design.data}
 
     def in_verilog(self, design: RtlDesign) -> RtlDesign:

@@ -82,7 +82,7 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
 def replay_counterexample(
     request: ProveRequest, program: Program, proof: Proof, design: RtlDesign, folder: WorkFolder, progress: Progress
 ) -> Finding:
-    """Return the results of the golden model and simulators. ``design``: with the pins that the proof found.
+    """Return the results of the golden model and simulators. ``design``: has the pins that the proof found.
 
     If the request names no simulator, the first that builds the RTL is used.
     """

@@ -218,7 +218,7 @@ class _Writer:
         member = made.register("member", kinds, initial=0, reset=rst)
         first = made.register("first", kinds, initial=0, reset=rst)
         last = made.register("last", ends, initial=0, reset=rst)
-        # Groups that have been read; the last of them is written.
+        # Groups that have been read; the last of these groups is written.
         behind = made.register("behind", [BIT] * waiting, initial=0, reset=rst)
         members = made.register("members_behind", kinds * waiting, initial=0, reset=rst)
         count = made.block("count", counting_logic(geometry, self.group, self.steps))

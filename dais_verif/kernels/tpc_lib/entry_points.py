@@ -37,7 +37,7 @@ class TpcKernelLibrary(Protocol):
 
 
 def get_kernel_guids(library: KernelLibrary, device: int = TpcDeviceId.GAUDI, max_count: int = 0) -> KernelGuids:
-    """Return the names of a library's kernels, as ``get_kernel_names`` does; any device of the generation has them."""
+    """Return the names of a library's kernels, like ``get_kernel_names``; all devices of the generation have them."""
     asked = DeviceId.GAUDI if device in tuple(TpcDeviceId) else -1
     code, number, names = library.get_kernel_names(asked, max_count)
     return KernelGuids(code_to_tpc(code), number, tuple(GuidInfo.of(name) for name in names))

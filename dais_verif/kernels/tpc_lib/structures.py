@@ -93,7 +93,7 @@ class TpcTensorAccessPattern:
 
 @dataclass(frozen=True)
 class TpcTensor:
-    """A tensor: ``max_sizes`` and ``min_sizes``, the fastest first, of which the first ``dims`` are used."""
+    """A tensor: ``max_sizes`` and ``min_sizes``, the fastest first; only the first ``dims`` are used."""
 
     dims: int = 0
     max_sizes: tuple[int, ...] = ()

@@ -109,7 +109,7 @@ class _Chain:
 
 @dataclass(frozen=True)
 class _Room:
-    """The y at which lines leave and enter boxes, their tracks, and the x of columns and of the tracks before them."""
+    """The y at which lines leave and enter boxes, their tracks, and the x of columns and of tracks left of columns."""
 
     ports: dict[tuple[int, int, str], float]
     tracks: dict[tuple[int, int, int], int]
