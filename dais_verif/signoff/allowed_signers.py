@@ -128,7 +128,7 @@ def _permits(options: dict[str, str], when: datetime) -> bool:
 
 
 def _in_list(name: str, patterns: str) -> bool:
-    """Return True if one of ``patterns`` matches ``name``, but none of those after an exclamation mark does."""
+    """Return True if one of ``patterns`` matches ``name``, and no pattern after an exclamation mark matches it."""
     found = False
     for pattern in patterns.split(","):
         if _matches(name, pattern.removeprefix("!")):
@@ -139,7 +139,10 @@ def _in_list(name: str, patterns: str) -> bool:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Return True if ``pattern`` matches, with ``*`` and ``?`` only; stars never backtrack past earlier ones."""
+    """Return True if ``pattern``, in which only ``*`` and ``?`` are special, matches ``name``.
+
+    This takes linear time per star, since a later star never backtracks past an earlier one.
+    """
     place, at, star, resume = 0, 0, -1, 0
     while place < len(name):
         if at < len(pattern) and pattern[at] == "*":

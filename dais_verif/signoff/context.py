@@ -48,7 +48,7 @@ class Context:
     jobs: int | None = None
 
     def asked(self, seed: int, vectors: int | None = None, **more: Any) -> Asked:
-        """Return the requirements on a simulation with ``seed``; ``vectors`` other than the policy's, if given."""
+        """Return the requirements on a simulation with ``seed``, and ``vectors``, or if None, the policy's number."""
         given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
         rows = given + (self.policy.vectors if vectors is None else vectors)
         distinct = self.policy.distinct if vectors is None and self.policy.distinct is not None else rows // 10

@@ -59,7 +59,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
 
 
 def with_paths(policy: Policy, subject: Subject, data: Iterable[str]) -> Policy:
-    """Return ``policy`` with the paths that all files it names have in ``subject``, and ``data`` as its data files."""
+    """Return ``policy`` in which all files have their paths in ``subject``, and the data files are ``data``."""
     ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(
         policy.rtl,

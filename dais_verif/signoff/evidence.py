@@ -193,7 +193,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
     """Return the numbers of bits of the rows of inputs and outputs in the run of ``record``."""
     rtl = record.rtl
     if rtl.bits is not None:
-        return Bits(0, rtl.bits)  # the numbers of input bits are not evidence
+        return Bits(0, rtl.bits)  # the inputs are not part of the evidence
     if rtl.face is not None:
         try:
             interface = DesignInterface.from_tree(rtl.face)

@@ -79,7 +79,7 @@ def _whole(folder: Path) -> list[str]:
 def unjudged(
     context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield a finding for everything in the evidence that no judge uses, and for missing copies of signed-off files."""
+    """Yield a finding for all evidence that no judge uses, and for each missing copy of a signed-off file."""
     forms: dict[Path, Form] = {}
     whole = set()
     for number, stage in enumerate(stages):

@@ -90,7 +90,7 @@ def judged(stage: SignOffStage, context: Context) -> Judgement:
 def name_keys(problem: str) -> str:
     """Return ``problem``, a message of a command, with keys of a policy instead of options."""
     texts = _HELP.sub("", problem).split("`")
-    texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # outside commands
+    texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # not in backquotes
     return "`".join(texts)
 
 

@@ -66,7 +66,7 @@ def simulate_axis(
 ) -> AxisFinding:
     """Send ``batch`` through ``design``, with the ports of ``rtl/dais_axis.v``, once per scenario and simulator.
 
-    ``latency``: the latency of the core in clocks, as the wrapper's parameter states it, without that of the wrapper.
+    ``latency``: the latency of the core alone in clocks, which is also the value of the wrapper's parameter.
     ``user_bits``: width of TUSER. ``check``: check promises of ``program`` beforehand. ``folder`` receives builds and
     logs. Failing tools and designs are findings; raises ``ViolationError`` for a broken promise and ``InputError`` for
     unusable options.

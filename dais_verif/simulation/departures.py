@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 __all__ = ["departure", "first_known_difference", "followed"]
 
-#: The most rows from the beginning of a run that are kept, and their bits: usually all rows that Icarus gets.
+#: The maximum number of rows from the beginning of a run that are kept, and of their bits: usually all rows that Icarus
+#: gets.
 _ROWS, _BITS = 4096, 1 << 23
 
 
@@ -32,7 +33,7 @@ def departure(expected: str, found: str) -> str:
 
 
 def first_known_difference(one: Mapping[str, str], other: Mapping[str, str], rows: int) -> int | None:
-    """Return the first row in which both runs know a bit and it differs; None if there is no such row.
+    """Return the first row with a bit that both runs know and that differs; None if there is no such row.
 
     ``rows``: the number of rows from the beginning that both have run. Rows that ``one`` or ``other`` lacks were as
     expected in that run.

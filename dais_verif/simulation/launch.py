@@ -107,7 +107,7 @@ def _failed_assertion(log: Path) -> str | None:
 def complaint(log: Path, after: int) -> str:
     """Return the message of the first assertion of the RTL that failed after time step ``after``; empty if none did.
 
-    For simulators that continue after a failed assertion, such as Icarus.
+    This is for simulators that continue after a failed assertion, such as Icarus.
     """
     said: re.Match[str] | None = None
     with log.open(encoding="utf-8", errors="replace") as lines:
@@ -143,7 +143,7 @@ def _environment(
     own_path = [str(Path(entry).absolute()) for entry in sys.path]
     given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
     return {
-        # Without cocotb's variables: a COCOTB_TEST_FILTER in the user's shell would skip tests silently.
+        # The user's cocotb variables are left out: a COCOTB_TEST_FILTER in the user's shell would skip tests silently.
         **stripped(),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
@@ -156,7 +156,7 @@ def _environment(
         # By default, cocotb lets pytest rewrite all imported modules, including numpy's: a second per run.
         "COCOTB_REWRITE_ASSERTION_FILES": "",
         "OPENBLAS_NUM_THREADS": "1",
-        # As cocotb's runner does: the inertial writes of these simulators are correct, and faster than cocotb's.
+        # cocotb's runner does the same: the inertial writes of these simulators are correct, and faster than cocotb's.
         **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulator.TRUSTED_WRITES else {}),
         **extra,
         "PYTHONPATH": os.pathsep.join(given_path + own_path),

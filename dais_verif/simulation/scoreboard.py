@@ -86,9 +86,9 @@ class Scoreboard:
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
-        """Compare the whole ``chunk``, whose inputs are the driven ones (``idle.filled``).
+        """Compare the whole ``chunk``, whose inputs are the rows that were driven (``idle.filled``).
 
-        ``unknown``: the bits of rows with X or Z, by number in the chunk.
+        ``unknown``: the bits of rows with X or Z, by number of the row in the chunk.
         """
         begin = time.monotonic()
         unknown = unknown or {}
@@ -198,8 +198,8 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
     """Return the digest of packed output rows of a run; the first has number ``start``, a multiple of ``DIGESTED``.
 
-    ``unknown``: the bits of rows with X or Z, by number from ``start`` on. Digests of parts of a run are combined by
-    exclusive or.
+    ``unknown``: the bits of rows with X or Z, by number of the row, counted from ``start``. Digests of parts of a run
+    are combined by exclusive or.
     """
     whole = 0
     for first in range(0, len(found), DIGESTED):

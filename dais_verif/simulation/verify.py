@@ -202,9 +202,9 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """Return the verdict over all simulators and one line of why.
 
-    The first that applies: a tool failed, ports do not match, the protocol of pins is broken, simulators disagree on
-    known bits, X in an output, simulators disagree otherwise, mismatch, nothing compared, pass. X in only one simulator
-    is X in an output: Verilator cannot show X.
+    The verdict is the first of these that applies: a tool failed, ports do not match, the protocol of pins is broken,
+    simulators disagree on known bits, X in an output, simulators disagree otherwise, mismatch, nothing compared, pass.
+    X in only one simulator is X in an output: Verilator cannot show X.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # Do not report a build that was ended because another one failed.

@@ -35,7 +35,7 @@ class WrongTable(NamedTuple):
 
 
 def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: Collection[str] = ()) -> WrongTable:
-    """Write to ``path`` ``bitstream`` with one table inverted, which drives an output bit directly or by a register.
+    """Write to ``path`` a copy of ``bitstream`` with one inverted table, which drives an output bit or its register.
 
     ``controls``: output ports that carry no output of the program; their tables are not chosen. Raises ``InputError``
     if no table drives an output bit, so that no fault can be seeded.

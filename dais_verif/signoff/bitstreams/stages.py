@@ -203,7 +203,7 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
 
 
 def problems_of_fault(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
-    """Yield why a record is not about the faulty bitstream in ``folder``, or why the latter is the signed-off one."""
+    """Yield why a record is not about the faulty bitstream in ``folder``, or that the fault changes nothing."""
     subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)

@@ -62,6 +62,6 @@ def _read(folder: Path) -> tuple[str, float | None]:
 
 
 def kept_timing(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """Return the hash of the bitstream, and its delay; the longest permitted delay replaces any delay that meets it."""
+    """Return the hash of the bitstream, and its delay, or the longest permitted delay if that is not exceeded."""
     path, enough = tree["path"], 1000 / context.policy.bitstream.required
     return {"bitstream": tree["bitstream"], "path": enough if path is not None and path <= enough else path}

@@ -188,7 +188,7 @@ _NOTHING_MORE: Tree = {"outputs": [], "registers": {}, "invariants": [], "assume
 
 
 def _claims(tree: Tree, context: Context) -> list[Tree]:
-    """Return the claims on each output with bits, and all claims that are not proved, of which none must exist."""
+    """Return the claims on each output with bits, and all claims that are not proved, of which there must be none."""
     with_bits, proved = elements_with_bits(context.subject.machine), Status.PROVED.value
     found = {one["output"]: one["status"] for one in tree["outputs"]}
     kept = sorted(number for number, status in found.items() if number in with_bits or status != proved)

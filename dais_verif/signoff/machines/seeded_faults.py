@@ -31,7 +31,7 @@ from dais_verif.simulation.testbench.packing import Words
 
 __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 
-#: The number of rows chosen for the sometimes wrong RTL: evenly spread, each with another inverted output bit.
+#: The number of rows chosen for RTL that is sometimes wrong: evenly spread, each with a different inverted output bit.
 _WRONG_ROWS = 8
 #: A faulty machine is chosen at once if it differs before this cycle, and in at least this many of a thousand cycles.
 _EARLY, _OFTEN = 64, 5

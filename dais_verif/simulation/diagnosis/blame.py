@@ -142,8 +142,8 @@ def holds(bits: str, raw: int, kind: FixedType) -> bool:
 class Replay(NamedTuple):
     """The result of a replay: the values, waves of the failing vector, and files that tell viewers what to show.
 
-    ``found``: the output row, most significant bit first. If it differs from that of the first run, the replay did not
-    repeat the mismatch.
+    ``found``: the output row, most significant bit first. If it differs from the output row of the first run, the
+    replay did not repeat the mismatch.
     """
 
     blame: Blame

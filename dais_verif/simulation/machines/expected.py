@@ -87,7 +87,7 @@ def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list
         before, after = (raw[:, :, number] for raw in (run.before, run.after))
         known = None
         if run.unknowns and (before[:, n_out:].any() or after[:, n_out:].any()):
-            # All bits of an element are known, or none.
+            # Either all bits of an element are known, or none.
             known = output_words(machine, before[:, n_out:] - 1, after[:, n_out:] - 1)
         expected = output_words(machine, before[:, :n_out], after[:, :n_out])
         found.append(

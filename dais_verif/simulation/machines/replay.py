@@ -33,7 +33,7 @@ from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["replay_mismatch"]
 
-#: Values of the oracle, and bits of registers, that are compared in a few seconds.
+#: The numbers of values of the oracle, and of bits of registers, that are compared in a few seconds.
 _MOST_EXACT, _MOST_BITS = 1_000_000, 20_000_000
 _BENCH = "dais_verif.simulation.testbench.machine_probe"
 

@@ -71,7 +71,7 @@ class Simulator(Protocol):
 
     @property
     def SHARE_BUDGET(self) -> int:
-        """Ops times vectors that justify a separate process: a few seconds."""
+        """The number of ops times vectors that justifies a separate process, since it takes a few seconds."""
 
     def identity(self, options: BuildOptions) -> list[str]:
         """Return all that a build depends on except sources and top module."""

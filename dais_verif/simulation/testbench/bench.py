@@ -29,10 +29,10 @@ from dais_verif.simulation.testbench.job import Answer, Job
 from dais_verif.simulation.testbench.packing import Words, port_strings
 from dais_verif.simulation.testbench.pins import Combinational, PortHandles, problem_with
 
-#: Vectors that also go through the ports if there is a bulk path; they include all corners.
+#: The number of vectors that also go through the ports if there is a bulk path; they include all corners.
 SMOKE = 256
 
-#: Vectors between two looks at the wall clock, and the seconds between progress reports.
+#: The number of vectors between two looks at the wall clock, and the seconds between progress reports.
 _BLOCK = 256
 
 
