@@ -18,7 +18,7 @@ class Identity(NamedTuple):
     hash: str
 
 
-#: The signals of a stream; True: they have the direction of the data.
+#: The signals of a stream; True: the signal has the direction of the data.
 _STREAM = {"tdata": True, "tvalid": True, "tready": False, "tlast": True, "tuser": True}
 
 #: The signals of AXI4-Lite: their width in bits, and whether they are inputs.
@@ -45,8 +45,8 @@ def emit_axis_top(
 ) -> str:
     """Return the text of module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block.
 
-    ``input_bits``, ``output_bits``: widths of the core's ports, at least 1. ``latency``: that of the core in clocks; if
-    it is above 0, the core has the ports ``clk`` and ``en`` in addition to ``model_inp`` and ``model_out``.
+    ``input_bits``, ``output_bits``: widths of the core's ports, at least 1. ``latency``: the latency of the core in
+    clocks; if it is above 0, the core has the ports ``clk`` and ``en`` in addition to ``model_inp`` and ``model_out``.
     ``user_bits``: the width of TUSER; 0: a TUSER of one bit that is not passed on. ``axil``: None: no AXI4-Lite block.
     """
     widths = {

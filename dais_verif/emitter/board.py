@@ -30,8 +30,8 @@ BAUD = 115200
 
 #: The smallest buffer: 4096 bytes, with a bit that marks the end of a frame, fit in one block RAM of many FPGAs.
 _FEWEST_BUFFER_BITS = 12
-#: The number of requests that the buffer must hold, so that a host can hide the latency of its link; and the bytes of a
-#: request in addition to its data.
+#: The number of requests that the buffer must hold so that a host can hide the latency of its link; and the number of
+#: bytes of a request in addition to its data.
 _REQUESTS, _OVERHEAD = 4, 16
 
 _LINK_PORTS = {
@@ -82,7 +82,7 @@ def emit_board_top(
     """Return the text of module ``<core>_<link>``: module ``<core>_axis`` connected to a link, one of ``LINKS``.
 
     ``program_hash``: 64 hexadecimal digits, by which a host identifies the program. ``input_bits``, ``output_bits``:
-    widths of the core's ports, at least 1. ``latency``: that of the core in clocks, which the host can read.
+    widths of the core's ports, at least 1. ``latency``: the latency of the core in clocks, which the host can read.
     ``period``: the clock period in ns, which determines the parameter of a UART.
     """
     out = Writer()

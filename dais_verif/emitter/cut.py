@@ -1,4 +1,4 @@
-"""Partition many ops into groups, which become separate scopes, so that tools do not take long for any of them.
+"""Partition many ops into groups, which become separate scopes, so that tools do not take long for any group.
 
 Related ops stay together, even if their numbers are far apart. In a convolution, the ops of different positions have
 neighbouring numbers, so that after a partition by number, nearly every op would be read by other groups.
@@ -19,10 +19,10 @@ MOST_NAMES = 250
 
 
 def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Iterable[int]) -> list[int]:
-    """Return ``values`` reordered, operands first: for each root, the values that it needs and earlier roots do not.
+    """Return ``values``, reordered by root: for each root, the values that it needs and earlier roots do not need.
 
-    Values that no root needs come last, in the same way. ``values``: also with operands first. ``operands``: for each
-    value, its operands among ``values``.
+    Operands precede their readers, in ``values`` and in the result. Values that no root needs come last, ordered in the
+    same way. ``operands``: for each value, its operands among ``values``.
     """
     order: list[int] = []
     begun = bytearray(len(operands))
@@ -30,7 +30,7 @@ def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Ite
         stack = [] if begun[root] else [root]
         while stack:
             value = stack.pop()
-            if value < 0:  # its operands are complete
+            if value < 0:  # all operands of the value are in the result
                 order.append(~value)
             elif not begun[value]:
                 begun[value] = 1
@@ -42,10 +42,10 @@ def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Ite
 def cut(
     order: Iterable[int], reads: Callable[[int], Collection[int]], signals: Callable[[int], int] = lambda value: 1
 ) -> list[list[int]]:
-    """Return the values of ``order`` in groups of neighbours, each sorted; no group reads a later one.
+    """Return the values of ``order`` in groups of neighbours, each sorted; no group reads a later group.
 
-    ``reads``: returns the numbers of everything that a value reads, whether values or not. ``signals``: returns the
-    number of signals of a value.
+    ``reads``: returns the numbers of everything that a value reads, including numbers that are not in ``order``.
+    ``signals``: returns the number of signals of a value.
     """
     groups: list[list[int]] = []
     group_of: dict[int, int] = {}

@@ -1,8 +1,8 @@
 """The delay model of ops, used to balance pipelines.
 
-Delays are estimated from opcode and widths alone, as docs/pipelines.md explains: this is sufficient to place registers,
-but does not promise a clock frequency. They are integers, in thousandths of the model's unit, so that sums and
-comparisons are exact.
+Delays are estimated from opcode and widths alone, as docs/pipelines.md explains: these estimates suffice to place
+registers, but do not promise a clock frequency. Delays are integers, in thousandths of the model's unit, so that sums
+and comparisons are exact.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["DEFAULT", "SCALE", "DelayModel", "delay_of", "negation_delay", "read
 
 #: The number of parts of a unit in which delays are counted.
 SCALE = 1000
-#: The largest coefficient; larger ones are mistakes.
+#: The largest coefficient that is accepted; larger ones are mistakes.
 _MOST = 1e6
 
 _MOST_BYTES = 1 << 20
@@ -32,10 +32,10 @@ _MOST_BYTES = 1 << 20
 class DelayModel:
     """Coefficients in ``unit``; by default levels of six-input LUTs with the wires between them.
 
-    ``lut``: one level. ``lut_inputs``: the number of bits that a LUT reads. ``add`` and ``carry``: an adder takes
-    ``add``, and ``carry`` per bit. ``mul``, ``mul_level`` and ``mul_bit``: a product takes ``mul``, ``mul_level`` for
-    each level of its tree of sums, and ``mul_bit`` per bit of its result. ``table``: for each two further address bits
-    of a table that does not fit in one LUT.
+    ``lut``: the delay of one level. ``lut_inputs``: the number of bits that a LUT reads. ``add`` and ``carry``: an
+    adder takes ``add``, and ``carry`` per bit. ``mul``, ``mul_level`` and ``mul_bit``: a product takes ``mul``,
+    ``mul_level`` for each level of its tree of sums, and ``mul_bit`` per bit of its result. ``table``: the delay for
+    every two further address bits of a table that does not fit in one LUT.
     """
 
     unit: str = "LUT levels"
@@ -53,7 +53,7 @@ class DelayModel:
         return self.add + self.carry * width
 
     def reduction(self, width: int) -> float:
-        """Return the delay of a tree of LUTs over ``width`` bits; that of one bit is a wire."""
+        """Return the delay of a tree of LUTs over ``width`` bits; a tree over one bit is a wire."""
         levels = 0
         while width > 1:
             width, levels = -(-width // self.lut_inputs), levels + 1

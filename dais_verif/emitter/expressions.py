@@ -1,8 +1,8 @@
 """Signed Verilog expressions, with bounds of their values, which determine the necessary width.
 
-All operands are signed, so that Verilog extends their signs. Sums, products, left shifts and bitwise operators are
-correct modulo ``2**n`` in a context of n bits: only a right shift needs its complete operand. ``Expression.leaf`` says
-whether an expression is a signal, which always holds its complete value.
+All operands are signed, so Verilog extends their signs. Sums, products, left shifts and bitwise operators are correct
+modulo ``2**n`` in a context of n bits: only a right shift needs its complete operand. ``Expression.leaf`` says whether
+an expression is a signal, which always holds its complete value.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def bits_for(lo: int, hi: int) -> int:
 def storage_bits(kind: FixedType) -> int:
     """Return the number of bits of the signal of an op.
 
-    All signals are signed, so that an op with an unsigned type has a headroom bit, which is always 0.
+    All signals are signed, so the signal of an op with an unsigned type has a headroom bit, which is always 0.
     """
     return kind.width if kind.k and kind.width else kind.width + 1
 

@@ -25,8 +25,8 @@ SCHEMA = "dais-verif/wrap/1"
 class WrapperOptions:
     """Options of the wrapper of a core.
 
-    ``kind``: one of ``WRAPS``. ``latency``: that of the core in clocks; 0 if it is combinational. ``period``: the clock
-    period in ns, for constraints.
+    ``kind``: one of ``WRAPS``. ``latency``: the latency of the core in clocks; 0 if the core is combinational.
+    ``period``: the clock period in ns, for constraints.
 
     For kind ``axis``: ``user_bits`` is the width of TUSER, ``axil`` adds the AXI4-Lite block, and ``signatures`` maps a
     number of beats to the expected signature of the self-check, from the golden model.
@@ -43,7 +43,7 @@ class WrapperOptions:
 def project_folder(program: Program, core: str, text: str, options: WrapperOptions) -> dict[str, bytes]:
     """Return the files of the folder by relative name. ``core``: the name of the module with the Verilog ``text``.
 
-    Raises ``InputError`` if a module would have the name of one in the RTL library.
+    Raises ``InputError`` if a module would have the name of a module in the RTL library.
     """
     ports = ports_of(program)
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)

@@ -3,8 +3,8 @@
 Ops that do not depend on an input are wires outside of the blocks, because an event-driven simulator never runs a block
 that reads only constants. Sensitivity lists name all signals: the input port, signals of other blocks, and for each
 table the word that is initialized last. Icarus runs such a block a fifth faster than one with ``@*``, which it makes
-sensitive to every op, and does not warn about tables. Lists and outputs are wrapped, since tools limit the length of a
-line.
+sensitive to every op, and it does not warn about tables. Lists and outputs are wrapped, since tools limit the length of
+a line.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def constants(out: Writer, program: Program, ports: Ports, ops: Iterable[Op]) ->
 
 
 def block(out: Writer, lines: Sequence[Computed], sensitive: Sequence[str]) -> None:
-    """Write one ``always`` block and the signals that it assigns. Each item of ``lines`` reads only earlier ones."""
+    """Write one ``always`` block and the signals that it assigns. Each item of ``lines`` reads only earlier items."""
     for assignments, _ in lines:
         for statement in assignments:
             out.line(f"reg {range_of(statement.bits)} {statement.target};")
@@ -159,7 +159,7 @@ def sensitivity(
     """Return the sensitivity list of a block of ``ops``: everything that it reads and does not assign.
 
     ``name_of``: returns the name of an op's signal in the block. ``also``: further ops that the block reads.
-    ``inputs``: the input port is listed even if it is not read.
+    ``inputs``: the input port is listed even if no op reads it.
     """
     port = ["model_inp"] if inputs or any(op.code == INPUT for op in ops) else []
     others = sorted({i for op in ops for i in op.operands}.union(also) - {op.index for op in ops})

@@ -1,7 +1,7 @@
 """The Verilog of every opcode: one small function for each, to be compared with the semantics page.
 
 A rule returns the exact result as an expression, which ``statements`` quantises to the op's type. Ops with a promise
-are quantised like all others, so that unchecked overflow wraps as that page specifies.
+are quantised like all others, so that unchecked overflow wraps as the semantics page specifies.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Scope:
 
 
 def _at(scope: Scope, value: Expression, f: int) -> Expression:
-    """Return ``value`` floored or extended to units of ``2**-f``."""
+    """Return ``value`` in units of ``2**-f``, floored if these units are coarser."""
     if value.f <= f:
         return value.aligned(f)
     return (value if value.leaf else scope.helper("exact", value)).floored(f)
@@ -135,7 +135,7 @@ def _term(s: Scope, term: Term) -> tuple[bool, Expression]:
 
 def _relu(s: Scope) -> Expression:
     sign = f"{s.a.text}[{storage_bits(s.type_of(s.op.id0)) - 1}]"
-    # Flooring preserves order and 0: done before the comparison, it needs no helper signal.
+    # Flooring preserves order and 0; before the comparison, it needs no helper signal.
     x = _at(s, s.signed_a, s.op.type.f)
     arms = f"{x.text} : 1'sb0" if s.op.spec.negate else f"1'sb0 : {x.text}"
     return Expression(f"({sign} ? {arms})", x.f, 0, max(x.hi, 0))

@@ -20,8 +20,8 @@ __all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
 class Parts(NamedTuple):
     """The parts that a module is divided into.
 
-    ``of``: the part of each op; None for an op that does not depend on an input, which is a wire of the module.
-    ``members``: the ops of each part, in SSA order. No part reads a later one.
+    ``of``: the part of each op; None for an op that does not depend on an input: such an op is a wire of the module.
+    ``members``: the ops of each part, in SSA order. No part reads a later part.
     """
 
     of: tuple[int | None, ...]
@@ -63,7 +63,7 @@ def moving(program: Program) -> tuple[bool, ...]:
 
 
 def reads(op: Op) -> Collection[int]:
-    """Return what the block of ``op`` is sensitive to, besides the input port: operands, and ``~N`` for table N."""
+    """Return what the block of ``op`` is sensitive to, besides the input port: its operands, and ``~N`` for table N."""
     return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
 
 

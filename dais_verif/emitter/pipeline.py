@@ -34,9 +34,9 @@ MOST_STAGES = 1000
 class PipelineOptions:
     """The requested pipeline.
 
-    ``stages``: the number of stages, from 1 to ``MOST_STAGES``. ``max_depth``: instead of a number, the largest
-    estimated delay of a stage, in the unit of ``delays``; the smallest possible number of stages is used. ``reset``,
-    ``enable``, ``valid``: the module has these ports in addition to ``clk``.
+    ``stages``: the number of stages, from 1 to ``MOST_STAGES``. ``max_depth``: instead of ``stages``, the largest
+    estimated delay of a stage, in the unit of ``delays``; the pipeline then gets the smallest possible number of
+    stages. ``reset``, ``enable``, ``valid``: the module has these ports in addition to ``clk``.
     """
 
     stages: int | None = None
@@ -50,7 +50,7 @@ class PipelineOptions:
 class Place(NamedTuple):
     """The place of an op. ``path``: its signal as seen from the module. ``stage``: from 1 on; None for a constant.
 
-    ``path`` has the value for a vector ``stage - 1`` clock edges after the vector was driven.
+    ``path`` has the value for a vector ``stage - 1`` clock edges after the vector is applied to the input port.
     """
 
     path: str
@@ -62,7 +62,8 @@ class Pipeline(NamedTuple):
 
     ``text``: the module. ``latency``: clock edges from an input to its output, which is the number of stages.
     ``registers``: the number of registers, including valid bits. ``register_bits``: their bits, without the headroom
-    bits, which never change. ``depths``: the estimated delay of each stage in ``unit``. ``places``: that of each op.
+    bits, which never change. ``depths``: the estimated delay of each stage in ``unit``. ``places``: the place of each
+    op.
     """
 
     text: str
@@ -100,7 +101,7 @@ def emit_pipeline(
 
 
 def _asked(program: Program, flow: Flow, options: PipelineOptions) -> tuple[int, int]:
-    """Return the number of stages, and the longest path that each may have, in thousandths of the unit."""
+    """Return the number of stages, and the longest path that a stage may have, in thousandths of the unit."""
     if (options.stages is None) == (options.max_depth is None):
         raise InputError.of("a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}")
     if options.reset and not options.valid:
@@ -178,17 +179,17 @@ class _Plan:
         return (self.minus[value],) if value in self.minus else reads(self.program.ops[value])
 
     def _signals(self, value: int) -> int:
-        """Return the number of signals of ``value``: its own, and one per register."""
+        """Return the number of signals of ``value``: its own signal, and one per register."""
         return 1 + self.schedule.registers(value)
 
     def name(self, value: int, seen: int | None = None) -> str:
-        """Return the name of ``value`` in stage ``seen``, within its scope; None: in the stage that computes it."""
+        """Return the name, within its scope, of ``value`` in stage ``seen``; None: in the stage that computes it."""
         own = f"neg_{self.minus[value]}" if value in self.minus else signal(value)
         stage = self.schedule.stage[value]
         return own if stage is None or seen in (None, stage) else f"{own}_s{seen}"
 
     def path(self, value: int, seen: int | None, within: str = "") -> str:
-        """Return the name of ``value`` in stage ``seen``, as seen from the scope ``within``; empty: from the module."""
+        """Return the name of ``value`` in stage ``seen``, as seen from scope ``within``; if empty, from the module."""
         scope = self.scope.get(value, "")
         return self.name(value, seen) if scope in ("", within) else f"{scope}.{self.name(value, seen)}"
 

@@ -13,12 +13,12 @@ __all__ = ["constraints", "file_list", "fusesoc_core", "readme", "vivado_script"
 
 
 def file_list(rtl: Iterable[str]) -> str:
-    """Return a list of files relative to the folder, for tools that run in it, as ``iverilog -f`` reads it."""
+    """Return a list of files relative to the folder, for tools that run in the folder; ``iverilog -f`` reads it."""
     return "".join(f"{name}\n" for name in rtl)
 
 
 def constraints(top: str, period: float, kind: str) -> str:
-    """Return the constraint of the clock, since nothing else is known here; XDC and SDC have the same command."""
+    """Return the constraint of the clock, the only one that is known here; XDC and SDC have the same command for it."""
     return f"""\
 # {kind}: {top} on its own, to check that it is fast enough. A larger design already constrains its
 # clock, and does not need this file.
@@ -31,7 +31,7 @@ create_clock -name aclk -period {period:g} [get_ports aclk]
 
 
 def vivado_script(top: str, rtl: Iterable[str]) -> str:
-    """Return a script that adds the sources to the open project, or only reads them if none is open."""
+    """Return a script that adds the sources to the open project, or only reads them if no project is open."""
     listed = " \\\n".join(f"  [file join $here {{{name}}}]" for name in rtl)
     return f"""\
 # Adds {top} to the open Vivado project: source vivado.tcl

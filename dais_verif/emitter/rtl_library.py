@@ -8,7 +8,7 @@ from dais_verif.errors import ToolError
 
 __all__ = ["AXIL_FILES", "AXIS_FILES", "library_sources"]
 
-#: The files that a core needs for AXI4-Stream, lowest module first, and those for AXI4-Lite.
+#: The files that a core needs for AXI4-Stream, lowest module first, and the files that AXI4-Lite needs in addition.
 AXIS_FILES = ("dais_skid.v", "dais_axis.v")
 AXIL_FILES = ("dais_selfcheck.v", "dais_axil.v")
 

@@ -17,7 +17,8 @@ from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Flow", "Schedule", "fewest_stages", "flow_of", "least_depth", "schedule"]
 
-#: The number of passes over all ops from each of the two initial schedules; a third saves nothing on real programs.
+#: The number of passes over all ops from each of the two initial schedules; a third pass saves nothing on real
+#: programs.
 _SWEEPS = 2
 
 
@@ -29,8 +30,8 @@ class Flow(NamedTuple):
     ``order``: the numbers of values that can change, operands first. ``operands``: for each value, the operands that
     can change, each once. ``delays``: in thousandths of the model's unit; 0 for a value on which no output depends,
     since synthesis removes it. ``bits``: the number of bits of a register with the value. ``inputs``: the values that
-    read the input port. ``outputs``: the values that leave the module. ``negations``: the number of the negation of op
-    N, by N.
+    read the input port. ``outputs``: the values that leave the module. ``negations``: for op N, the number of its
+    negation.
     """
 
     order: tuple[int, ...]
@@ -45,9 +46,9 @@ class Flow(NamedTuple):
 class Schedule(NamedTuple):
     """The stage of each value.
 
-    ``stage``: the stage that computes each value; None if it never changes. ``until``: the last stage that reads it:
-    the number of stages plus 1 if it leaves the module, ``stage`` if it is not read. ``depths``: the longest path in
-    each stage, in thousandths of the unit.
+    ``stage``: the stage that computes each value; None if it never changes. ``until``: the last stage that reads each
+    value: the number of stages plus 1 if the value leaves the module, ``stage`` if it is not read. ``depths``: the
+    longest path in each stage, in thousandths of the unit.
     """
 
     stages: int
@@ -87,7 +88,7 @@ def flow_of(program: Program, model: DelayModel) -> Flow:
 
 
 def fewest_stages(flow: Flow, bound: int) -> int:
-    """Return the smallest number of stages with paths of at most ``bound``, which no single delay may exceed."""
+    """Return the smallest number of stages with paths of at most ``bound``; no single delay may exceed ``bound``."""
     return max(_earliest(flow, bound), default=1)
 
 
@@ -106,7 +107,7 @@ def least_depth(flow: Flow, stages: int) -> int:
 
 
 def schedule(flow: Flow, stages: int, bound: int) -> Schedule:
-    """Return a schedule with few register bits, with ``stages`` stages of at most ``bound``, which must be possible."""
+    """Return a schedule with few register bits; ``stages`` stages with paths of at most ``bound`` must be possible."""
     early = _State(flow, stages, bound, _earliest(flow, bound))
     late = _State(flow, stages, bound, _latest(flow, stages, bound))
     for _ in range(_SWEEPS):
@@ -142,7 +143,7 @@ def _earliest(flow: Flow, bound: int) -> list[int]:
 
 def _latest(flow: Flow, stages: int, bound: int) -> list[int]:
     """Return the last stage that can compute each value; inputs are read in the first stage."""
-    stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: longest path after it in its stage
+    stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: the longest path after each value
     for value in reversed(flow.order):
         if behind[value] + flow.delays[value] > bound:
             stage[value], behind[value] = stage[value] - 1, 0

@@ -37,11 +37,11 @@ def wrap(
 ) -> Wrapper:
     """Return module ``core``, whose text is ``text``, in a wrapper of ``kind``, one of ``WRAPS``.
 
-    ``program_hash``: that of its program, 64 hexadecimal digits. ``input_bits``, ``output_bits``: widths of the core's
-    ports, at least 1. ``latency``: that of the core in clocks; if it is above 0, the core has the ports ``clk`` and
-    ``en`` in addition to ``model_inp`` and ``model_out``. ``period``: the clock period in ns, which determines the
-    parameter of a UART. ``user_bits``, ``axil``: the width of TUSER, and the AXI4-Lite block, only for kind ``axis``.
-    Raises ``InputError`` if a module would have the name of one in the RTL library.
+    ``program_hash``: the hash of its program, 64 hexadecimal digits. ``input_bits``, ``output_bits``: widths of the
+    core's ports, at least 1. ``latency``: the latency of the core in clocks; if it is above 0, the core has the ports
+    ``clk`` and ``en`` in addition to ``model_inp`` and ``model_out``. ``period``: the clock period in ns, which
+    determines the parameter of a UART. ``user_bits``, ``axil``: the width of TUSER, and the AXI4-Lite block; both only
+    for kind ``axis``. Raises ``InputError`` if a module would have the name of a module in the RTL library.
     """
     names = BOARD_FILES[kind] if kind in LINKS else AXIS_FILES + (AXIL_FILES if axil else ())
     files = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*names)}

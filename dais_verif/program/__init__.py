@@ -1,6 +1,6 @@
 """The program model: types, opcodes, ops, binary layouts, checks, ranges.
 
-All other parts of the package depend on this one, and share only it.
+All other parts of the package depend on this one, and it is the only part that they share.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ __all__ = [
     "write_binary",
 ]
 
-#: Values of ``--layout`` for a file that is read.
+#: The values of ``--layout`` for a file that is read.
 ALL_LAYOUTS = (*LAYOUTS, *JSON_LAYOUTS)
-#: A hundred million ops.
+#: The largest file that is read; it has room for a hundred million ops.
 _MOST_BYTES = 4 << 30
 
 
@@ -63,7 +63,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
 
 def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
-    """Return the valid program in the file ``path``, or in the bytes of one.
+    """Return the valid program in the file ``path``, which may also be given as the bytes of a file.
 
     The file is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or a text. A text is recognized by the
     suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for a binary, ``json``
@@ -85,7 +85,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
                 layout_given=layout,
             )
         if not any(line.partition(b";")[0].strip() for line in data.splitlines()):
-            # It would be a valid program without outputs, but is most likely a truncated file.
+            # An empty text would be a valid program without outputs, but is most likely a truncated file.
             raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
@@ -99,7 +99,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
 def parse(data: bytes, *, layout: str | None = None) -> Program:
     """Return the valid program in ``data``: a binary of any layout, da4ml's JSON or ALIR, plain or gzip.
 
-    ``layout``: as for ``load``. Raises ``ProgramError`` if it holds no valid program.
+    ``layout``: as for ``load``. Raises ``ProgramError`` if ``data`` holds no valid program.
     """
     if layout in JSON_LAYOUTS or (layout is None and looks_like_json(data)):
         return read_json(data, layout)
@@ -107,7 +107,7 @@ def parse(data: bytes, *, layout: str | None = None) -> Program:
 
 
 def _read_binary(data: bytes, layout: str | None) -> Program:
-    """Return the program in a binary, plain or gzip."""
+    """Return the program in a binary, which may be compressed with gzip."""
     if not is_gzip(data):
         return read_binary(data, layout)
     try:
@@ -120,5 +120,5 @@ def _read_binary(data: bytes, layout: str | None) -> Program:
 
 
 def _is_text(path: str, data: bytes) -> bool:
-    """Return True if the file is a text: by its suffix, and neither JSON nor a binary, whose words hold 0 bytes."""
+    """Return True if the file has the suffix of a text, and is neither JSON nor a binary, which contains 0 bytes."""
     return path.endswith(".dais") and b"\0" not in data[:12] and not looks_like_json(data)

@@ -1,4 +1,4 @@
-"""The opcodes of ALIR files, and the shape of their records; ``docs/alir.md`` defines the meaning of each."""
+"""The opcodes of ALIR files, and the shape of their records; ``docs/alir.md`` defines the meaning of each opcode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 __all__ = ["SHAPES", "SPEC_VERSIONS", "AlirCode", "Shape", "constant_in_steps"]
 
 
-#: The generations that alkaid 0.8 reads; it writes the last.
+#: The generations of the format that alkaid 0.8 reads; it writes the last one.
 SPEC_VERSIONS: Final = (2, 3, 4)
 
 
@@ -58,7 +58,7 @@ SHAPES: Final[dict[int, Shape]] = {
 
 
 def constant_in_steps(value: int, left: int) -> int | None:
-    """Return ``value`` shifted ``left``: a constant in units of a type's step, as DAIS has it; None if no data word."""
+    """Return the data word in DAIS for a constant: ``value`` shifted ``left``; None if no data word can hold it."""
     if value == 0:
         return 0
     if left > 64 or (left < 0 and (value & -value).bit_length() - 1 < -left):

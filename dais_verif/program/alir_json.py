@@ -1,7 +1,7 @@
 """Reading ALIR, the successor of DAIS, as alkaid saves it: spec versions 2, 3 and 4.
 
 One op of the program is one op of the file, with the same index. For opcodes of ALIR that DAIS does not have, the
-program has a sum or a shift (``opcodes``); all other ops are those of DAIS. A spec 2 file is da4ml's list with other
+program has a sum or a shift (see ``opcodes``); all other ops are ops of DAIS. A spec 2 file is da4ml's list with other
 opcodes; a spec 3 file lacks only the shift of opcode 3. ``docs/alir.md`` has the table of opcodes.
 """
 
@@ -31,7 +31,7 @@ NOTES = "dais"
 
 
 class _Record(NamedTuple):
-    """One op of spec 4: its operands, its opcode, its words."""
+    """One op of spec 4: its operands, its opcode, its data words."""
 
     addr: list[int]
     opcode: int
@@ -49,13 +49,13 @@ class _Row(NamedTuple):
 
 
 def has_alir_records(model: Sequence[Any]) -> bool:
-    """Return True if ``model`` holds records of spec 3 and 4, in which the first entry lists the operands of an op."""
+    """Return True if ``model`` holds records of spec 3 and 4, whose first entries list the operands of an op."""
     records = model[5] if len(model) > 5 and isinstance(model[5], list) else []
     return any(isinstance(record, list) and record and isinstance(record[0], list) for record in records[:1])
 
 
 def program_of(tree: Any, origin: Origin) -> Program:
-    """Return the program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if it is not one."""
+    """Return the program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if there is none."""
     model, spec = _model(tree)
     shape, inp_shift, out_idx, out_shift, out_neg, ops = model[:6]
     n_in, n_out = as_integers(shape, "shape", 2).tolist()
@@ -166,7 +166,7 @@ class _Reader:
             as_int32(opcode, f"op {index}: opcode"),
             [as_integer(v, f"op {index}: data[{j}]") for j, v in enumerate(as_list(data, f"op {index}: data"))],
         )
-        if self.spec == 3 and record.opcode == AlirCode.QUANT and not data:  # it has no shift yet
+        if self.spec == 3 and record.opcode == AlirCode.QUANT and not data:  # spec 3 has no shift yet
             record = record._replace(data=[0])
         return record, entry[3], entry[4:]
 
@@ -192,7 +192,7 @@ class _Reader:
 
 
 class _Context(NamedTuple):
-    """The data that the rule of one opcode may use."""
+    """The data that the rule of an opcode may use."""
 
     reader: _Reader
     name: str
@@ -209,7 +209,7 @@ class _Context(NamedTuple):
         return self.record.addr[1]
 
     def word(self, j: int, lowest: int = -(1 << 31), highest: int = (1 << 31) - 1) -> int:
-        """Return data word ``j``, which must lie within a range."""
+        """Return data word ``j``, which must lie in ``lowest .. highest``."""
         value = self.record.data[j]
         if not lowest <= value <= highest:
             raise ProgramError(f"{self.name}: data[{j}] is {value}, must be within {lowest}..{highest}")
@@ -221,7 +221,7 @@ class _Context(NamedTuple):
 
 
 def _upgraded(index: int, entry: list[Any]) -> _Record:
-    """Return a record of spec 2 as one of spec 4: its data word is packed, and -2 is the negation already."""
+    """Return a record of spec 2 as one of spec 4: its data word is packed, and opcode -2 already means negation."""
     id0, id1, opcode = (as_int32(v, f"op {index}: {n}") for v, n in zip(entry, ("id0", "id1", "opcode"), strict=False))
     data = as_integer(entry[3], f"op {index}: data")
     data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)
@@ -274,7 +274,7 @@ def _quantisation(c: _Context) -> _Row:
 
 
 def _add_constant(c: _Context) -> _Row:
-    """Convert a constant: a multiple of the type's step is one op, any other becomes a term of its own."""
+    """Convert the addition of a constant: a multiple of the type's step gives one op, any other a term of a sum."""
     value, point = c.constant(), c.word(1)
     steps = constant_in_steps(value, c.kind.f - point)
     if steps is not None:
@@ -322,7 +322,7 @@ def _shifted_sum(c: _Context) -> _Row:
     return _Row(Code.SUM, terms=tuple(terms))
 
 
-#: Opcodes with the same meaning as in DAIS, and the same words.
+#: The opcodes with the same meaning and the same data words as in DAIS.
 _SAME: dict[int, Code] = {AlirCode.ADD: Code.ADD, AlirCode.SUB: Code.SUB}
 
 _ROWS: dict[int, Callable[[_Context], _Row]] = {

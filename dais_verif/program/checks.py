@@ -123,7 +123,7 @@ def _check_operands(program: Program) -> None:
 
 
 def _check_terms(program: Program) -> None:
-    """Require that the terms of each sum follow those of the previous sum, and that none is left over."""
+    """Require that the terms of each sum follow those of the previous sum, and that no terms are left over."""
     op, shift, negative = program.terms
     if not len(op) == len(shift) == len(negative):
         raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")

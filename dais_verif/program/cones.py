@@ -1,7 +1,7 @@
 """The bits of ``model_inp`` on which each output can depend: the basis of exhaustive tests.
 
-They are found forwards, bit by bit, with the rules of ``demanded_bits``, once for all outputs. In unchecked runs, an
-output never depends on other bits; it need not depend on every bit found.
+These bits are found forwards, bit by bit, with the rules of ``demanded_bits``, once for all outputs. In unchecked runs,
+an output never depends on other bits; it need not depend on every bit that is found.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dais_verif.program.ports import Ports, ports_of
 
 __all__ = ["bits_of", "exact_bits", "input_bits"]
 
-#: Wider results are treated as a whole, since the cost of separate bits is quadratic.
+#: Results with more bits are treated as a whole, since the cost of separate bits is quadratic.
 _FINE = 128
-#: Stands for too many bits: all bits of an integer, so that any union with it is too large as well.
+#: A mask that stands for too many bits. All bits of this integer are 1, so any union with it is too large as well.
 _TOO_MANY = -1
 
 
 def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | None, ...]:
     """Return for every output a mask of the bits of ``model_inp`` on which it can depend; 0 if it is constant.
 
-    ``at_most``: return None instead of a mask with more bits, which saves most of the time in large programs. Constant
-    bits are then not searched in cones that have too many bits.
+    ``at_most``: return None instead of a mask with more bits, which saves most of the time in large programs; then, no
+    constant bits are searched in cones that have too many bits.
     """
     ports = ports_of(program)
     limit = ports.input_bits if at_most is None else at_most
@@ -38,9 +38,10 @@ def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | N
 
 
 def exact_bits(program: Program, ops: Collection[int], *, at_most: int) -> dict[int, int | None]:
-    """Return for each of ``ops`` a mask of the bits of ``model_inp`` on which its operands can depend, or its slice.
+    """Return, for each of ``ops``, a mask of the bits of ``model_inp`` that can reach its operands.
 
-    Its exact result, before quantisation, depends on no others. A mask with more than ``at_most`` bits is None.
+    The exact result of the op, before quantisation, depends on no other bits. For an ``input`` op, the mask is that of
+    its own bits. Masks with more than ``at_most`` bits are replaced by None.
     """
     ports = ports_of(program)
     known = _known(program, ports, set(ops), at_most)
@@ -54,7 +55,7 @@ def exact_bits(program: Program, ops: Collection[int], *, at_most: int) -> dict[
 
 
 def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[int, list[int]]:
-    """Return for every op in the cones of ``roots``, and every bit of its result, the port bits that reach it."""
+    """Return, for every op in the cones of ``roots``, the port bits that reach each bit of its result."""
     known: dict[int, list[int]] = {}
     for index in cone(program, roots):
         op = program.ops[index]
@@ -65,7 +66,7 @@ def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[
 
 
 def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int]]) -> list[int]:
-    """Return for every bit of the result of ``op`` the port bits that reach it."""
+    """Return, for every bit of the result of ``op``, the port bits that reach this bit."""
     width = op.type.width
     if op.code == INPUT:
         start, _ = ports.slice_of(op, int(program.inp_shift[op.id0]))
@@ -82,7 +83,7 @@ def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int
 
 
 def _chosen(behind: Sequence[int], mask: int) -> Sequence[int]:
-    """Return the entries of ``behind`` whose bit is set in ``mask``."""
+    """Return the entries of ``behind`` whose positions are set in ``mask``."""
     if mask & mask + 1 == 0:
         return behind[: mask.bit_length()]
     return [behind[bit] for bit in bits_of(mask)]

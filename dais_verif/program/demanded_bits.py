@@ -1,7 +1,7 @@
 """The bits of ops on which an output can depend; all other bits never matter, for any input.
 
-They are found backwards from the outputs, from types, shifts and constants: not demanded are bits that a quantisation
-drops, above or below, and ops that nothing reads. A demanded bit may still never matter.
+The demanded bits are found backwards from the outputs, by types, shifts and constants: bits that a quantisation drops,
+above or below, and ops that nothing reads are not demanded. A demanded bit may still never matter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def demanded_bits(program: Program) -> tuple[int, ...]:
 def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
     """Return the bits of each operand on which the bits ``mask`` of the result of ``op`` depend."""
     kinds = [program.ops[operand].type for operand in op.operands]
-    # Per operand, the offset of its bits above the result's bits of the same weight, without any shift.
+    # For each operand, the position of a bit minus that of the result's bit of the same weight, without any shift.
     gaps = [kind.f - op.type.f for kind in kinds]
     match op.code:
         case Code.ADD | Code.SUB:
@@ -59,7 +59,7 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
             other = kept(mask, gaps[1] - high_int32(op.data), kinds[1])
             return _in_place(mask, gaps[0], kinds[0]), other, _top(kinds[2])
         case Code.MUL:
-            # With the lowest bit of one factor, a bit of the other factor reaches its lowest place in the product.
+            # The lowest place in the product that a bit of one factor reaches is where it meets the other's lowest bit.
             gap = kinds[0].f + kinds[1].f - op.type.f
             return tuple(_with_carries(mask, gap, kind) for kind in kinds)
         case Code.BIT_UNARY | Code.BIT_UNARY_NEG if op.data == 0:
@@ -74,7 +74,7 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
 
 
 def _terms(op: Op, mask: int, kinds: list[FixedType], gaps: list[int]) -> tuple[int, ...]:
-    """Return the masks of every term that is an op; terms without bits, and the constant 0, cause no carries."""
+    """Return the mask of each term that is an op; terms without bits, and the constant 0, cause no carries."""
     read = [term for term in op.terms if term.op >= 0]
     gaps = [gap - term.shift for term, gap in zip(read, gaps, strict=True)]
     # The bit of the result at which each term begins.

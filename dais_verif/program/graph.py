@@ -28,7 +28,7 @@ def dead_ops(program: Program) -> list[int]:
 
 
 def readers(program: Program) -> list[list[int]]:
-    """Return the indices of the ops that read each op, in SSA order, each once."""
+    """Return, for each op, the indices of the ops that read it, in SSA order and without repetition."""
     found: list[list[int]] = [[] for _ in range(program.n_ops)]
     for op in program.ops:
         for operand in set(op.operands):

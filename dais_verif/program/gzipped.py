@@ -8,10 +8,10 @@ from dais_verif.errors import ProgramError
 
 __all__ = ["beginning", "is_gzip", "unpacked"]
 
-#: The magic number, and deflate, the only method.
+#: The magic number, and the number of deflate, the only method.
 _MAGIC = b"\x1f\x8b\x08"
-#: Refuse decompressed data beyond both: this many bytes, and this many times the file. Real programs in JSON
-#: compress eight to one, in binary, where every op repeats its type, up to thirty.
+#: Decompressed data is refused if it exceeds both limits: this many bytes, and this many times the size of the file.
+#: Real programs compress eight to one in JSON, and up to thirty to one in binary, where every op repeats its type.
 _ALWAYS_ALLOWED, _RATIO = 16 << 20, 100
 
 

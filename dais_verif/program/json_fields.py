@@ -18,7 +18,7 @@ __all__ = ["as_int32", "as_integer", "as_integers", "as_list", "as_type"]
 
 
 def as_list(value: Any, name: str) -> list[Any]:
-    """Return ``value``, which must be a list. Raises ``ProgramError`` that names ``name``."""
+    """Return ``value``, which must be a list. Raises a ``ProgramError`` that contains ``name``."""
     if not isinstance(value, list):
         raise ProgramError(f"JSON {name}: must be a list, not {_short(value)}")
     return value
@@ -53,7 +53,7 @@ def as_type(value: Any, index: int, *, on_grid: bool = False) -> tuple[FixedType
     """Return the smallest type that holds ``[min, max, step]`` of op ``index``, and its raw interval.
 
     da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 has no step. ``on_grid``: both ends must be
-    multiples of the step; else they are rounded outwards to multiples.
+    multiples of the step; if False, they are rounded outwards to multiples.
     """
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
     if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):

@@ -17,7 +17,7 @@ from dais_verif.program.model import Origin, Program
 
 __all__ = ["JSON_LAYOUTS", "looks_like_json", "read_json"]
 
-#: Values of ``--layout`` for a JSON file: da4ml's, or alkaid's.
+#: The values of ``--layout`` for JSON files: da4ml's and alkaid's.
 JSON_LAYOUTS = ("json", "alir")
 
 
@@ -34,7 +34,7 @@ def looks_like_json(data: bytes) -> bool:
 def read_json(data: bytes, layout: str | None = None) -> Program:
     """Return the valid program in ``data``; ``layout``: ``json`` or ``alir`` overrides detection.
 
-    Raises ``ProgramError`` if it is not one, or if its dialect is unknown.
+    Raises ``ProgramError`` if ``data`` does not hold a valid program, or if its dialect is unknown.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     try:

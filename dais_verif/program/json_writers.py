@@ -30,8 +30,8 @@ def compressed(data: bytes) -> bytes:
 def alir_json(program: Program, notes: Mapping[str, Any] | None = None) -> bytes:
     """Return ``program``, the result of ``conversion.to_alir``, as a file of spec 4, with its estimates.
 
-    ``notes``: about the binary from which it was made. Raises ``InputError``, which names the op, for a type that JSON
-    cannot represent.
+    ``notes``: what to store about the binary from which the program was made. Raises ``InputError``, which names the
+    op, for a type that JSON cannot represent.
     """
     tree = {"model": alir_model(program), "meta": "ALIRModel", "spec_version": max(SPEC_VERSIONS)}
     if notes is not None:
@@ -130,7 +130,7 @@ def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:
 
 
 def _constant(value: int, places: int) -> list[int]:
-    """Return ``value * 2**-places`` as alkaid writes it: an odd number or 0, since its adders are as wide as that."""
+    """Return ``value * 2**-places`` as alkaid writes it: an odd number or 0, since this number sets adder widths."""
     if value == 0:
         return [0, places]  # with another step, alkaid would shift the operand out of its 64 bits
     zeros = (value & -value).bit_length() - 1

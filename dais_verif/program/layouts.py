@@ -36,7 +36,7 @@ class AssumedLayoutWarning(UserWarning):
 
 
 class _Header(NamedTuple):
-    """Counts, and the position of the words after them."""
+    """The counts of a header, and the position of the words that follow it."""
 
     n_in: int
     n_out: int
@@ -47,14 +47,14 @@ class _Header(NamedTuple):
     firmware_version: int = 0
 
     def words_before_tables(self) -> int:
-        """Return the length in words, without table sizes and table data."""
+        """Return the length of the file in words, without table sizes and table data."""
         return self.start + self.n_in + 3 * self.n_out + _OP_WORDS * self.n_ops
 
 
 def read_binary(data: bytes, layout: str | None = None) -> Program:
     """Return the valid program in ``data``; ``layout`` overrides detection.
 
-    Raises ``ProgramError`` if it is not one, ``InputError`` for an unknown ``layout``. Warns with
+    Raises ``ProgramError`` if there is none, ``InputError`` for an unknown ``layout``. Warns with
     ``AssumedLayoutWarning`` if the layout is ambiguous and assumed.
     """
     words = _words(data)
@@ -100,7 +100,7 @@ def _fits(header: Callable[[Words], _Header], words: Words) -> bool:
 
 
 def _no_layout(words: Words) -> str:
-    """Return why neither length equation holds, with both reasons on one line."""
+    """Return the reasons why neither length equation holds, on one line."""
     reasons = []
     for header in (_plain_header, _v1_header):
         try:
@@ -111,7 +111,7 @@ def _no_layout(words: Words) -> str:
 
 
 def _choose_word_order(words: Words) -> Program:
-    """Choose headerless or published: the valid one; else the one without a violation; else assume headerless."""
+    """Choose headerless or published: the only valid one, or the only one without certain violations, or headerless."""
     candidates: list[Program] = []
     first_error: ProgramError | None = None
     for layout in ("headerless", "published"):
@@ -128,7 +128,7 @@ def _choose_word_order(words: Words) -> Program:
     if np.array_equal(meaningful_data(headerless.columns), meaningful_data(published.columns)):
         return headerless
     # A program that violates a promise on every input is the wrong reading. A merely possible violation decides
-    # nothing: in the wrong order, a small program often has none by chance.
+    # nothing: in the wrong word order, a small program often has none by chance.
     passing = [program for program in candidates if analyse(program).worst < PromiseStatus.CERTAIN]
     if len(passing) == 1:
         return passing[0]

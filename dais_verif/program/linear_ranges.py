@@ -1,7 +1,7 @@
 """Sharper ranges: a value that is a sum of others is kept as that sum, so that cancellation is recognised.
 
 Plain intervals do not show that ``x - x`` is 0. Here an op is kept as a sum of multiples of *sources*, which are inputs
-or results of nonlinear ops, as long as it is exactly that. The range of the sum is exact if its sources are
+or results of nonlinear ops, as long as it exactly equals such a sum. The range of the sum is exact if its sources are
 independent.
 """
 
@@ -16,7 +16,8 @@ from dais_verif.program.ranges import Analysis, Interval, PromiseStatus, analyse
 
 __all__ = ["sharp_ranges"]
 
-#: Sums of more sources become sources; so do all sums after ``_MOST_FACTORS`` factors, which take half a gigabyte.
+#: Sums of more than ``_MOST_SOURCES`` sources become sources themselves; so do all sums after the first
+#: ``_MOST_FACTORS`` factors, which take half a gigabyte.
 _MOST_SOURCES, _MOST_FACTORS = 512, 4_000_000
 
 
@@ -48,11 +49,11 @@ class _Sum(NamedTuple):
         return _Sum(factors, a.constant + sign * b.constant, f)
 
     def is_multiple(self, of: int) -> bool:
-        """Return True if it is a multiple of ``of`` for all values of its sources."""
+        """Return True if the sum is a multiple of ``of`` for all values of its sources."""
         return not (self.constant % of or any(factor % of for factor in self.factors.values()))
 
     def range(self, known: Sequence[Interval]) -> tuple[int, int]:
-        """Return the least and the greatest value."""
+        """Return the least and the greatest value of the sum; ``known``: the intervals of its sources."""
         lo = hi = self.constant
         for source, factor in self.factors.items():
             x = known[source]
@@ -78,13 +79,13 @@ class _Sums:
     def sharpened(
         self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus
     ) -> tuple[Interval, PromiseStatus]:
-        """Refine ``found`` and ``change``, the interval results for ``op``, with facts from the ops before it."""
+        """Refine ``found`` and ``change``, the results of intervals for ``op``, by the sums of the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= min(_MOST_SOURCES, self._left):
             lo, hi = exact.range(known)
-            rectified = op.code in RELUS and lo < 0  # it is the sum only where that is positive
+            rectified = op.code in RELUS and lo < 0  # the result equals the sum only where the sum is positive
             by = op.type.f - exact.f
-            # Nothing is lost at the bottom.
+            # Whether no low bits are lost.
             fine = by >= 0 or change is PromiseStatus.SAFE or exact.is_multiple(1 << -by)
             if by >= 0:
                 exact, lo, hi = exact.at(op.type.f), lo << by, hi << by
@@ -98,7 +99,7 @@ class _Sums:
         return found, change
 
     def _exact(self, op: Op) -> _Sum | None:
-        """Return the exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
+        """Return the exact result of ``op`` if it is a sum; for a relu, the result where it is not 0."""
         match op.code:
             case Code.ADD | Code.SUB:
                 return self._sums[op.id0].plus(self._sums[op.id1].moved(op.data), 1 if op.code == Code.ADD else -1)
@@ -120,7 +121,7 @@ class _Sums:
 
 
 def _common(found: Interval, lo: int, hi: int) -> Interval:
-    """Return the intersection of ``found`` and ``lo..hi``; never empty, as both hold for some input."""
+    """Return the intersection of ``found`` and ``lo..hi``, never empty, since both contain every value of the op."""
     lo, hi = max(found.lo, lo), min(found.hi, hi)
     if lo > hi:
         raise AssertionError(f"no value is in {found} and in {lo}..{hi}")

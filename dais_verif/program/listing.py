@@ -20,17 +20,17 @@ from dais_verif.program.opcodes import (
 
 __all__ = ["constant", "in_words", "listing"]
 
-#: Table entries a line.
+#: The number of table entries on a line.
 _ENTRIES = 16
-#: A constant is written as a real value if that takes at most this many places after the point, and characters.
+#: A constant is written as a real value if this takes at most so many places after the point, and so many characters.
 _PLACES, _CHARACTERS = 16, 20
 
 
 def listing(program: Program) -> str:
     """Return the whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
 
-    A program that came from no binary (``json``, ``memory``) is listed as ``v1``, one of ALIR as ``alir``. What no
-    binary holds, declared intervals and estimates, is not in the text.
+    A program that was not read from a binary (``json``, ``memory``) is listed as ``v1``, an ALIR program as ``alir``.
+    Declared intervals and estimates, which no binary can hold, are not in the text.
     """
     return "\n".join(_lines(program)) + "\n"
 
@@ -76,7 +76,7 @@ def _table(number: int, entries: list[int]) -> Iterator[str]:
 
 
 def in_words(program: Program, op: Op) -> str:
-    """Return ``op`` as one short expression over ``%N``, with everything but its type."""
+    """Return ``op`` as one short expression over ``%N``, without its type."""
     a, b = f"%{op.id0}", f"%{op.id1}"
     minus = "-" if op.spec.negate else ""
     match op.code:
@@ -123,7 +123,7 @@ def _shift(bits: int) -> str:
 
 
 def constant(data: int, f: int) -> str:
-    """Format ``data * 2**-f``, not negative: as the real value where that is short, else as ``raw(data)``."""
+    """Format ``data * 2**-f``, not negative: as the real value if it is short, else as ``raw(data)``."""
     if data == 0:
         return "0"
     zeros = (data & -data).bit_length() - 1

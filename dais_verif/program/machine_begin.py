@@ -6,12 +6,12 @@ import re
 
 __all__ = ["TAKE_MACHINES", "begins_machine"]
 
-#: The message if one is given in the place of a program.
+#: The commands that take machines, for the message if a machine is given in place of a program.
 TAKE_MACHINES = (
     "run, check, show, explain, convert, emit, synth, sim, hil, prove, diff, signoff and regress take machines"
 )
 
-#: Empty lines and comments, then the first statement.
+#: The pattern: empty lines and comments, then ``machine`` as the first statement.
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n]*)?\n)*[ \t]*machine[ \t\r]*(?:;[^\n]*)?(?:\n|\Z)")
 
 

@@ -1,6 +1,6 @@
 """The program: an immutable SSA list, kept as columns so that half a million ops cost milliseconds.
 
-An op reads earlier ops only (by index), or an input, or nothing. Value ``i`` is the result of op ``i``.
+An op reads only earlier ops (by index), or an input, or nothing. Value ``i`` is the result of op ``i``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Op:
 
     @property
     def spec(self) -> Opcode:
-        """The row of the opcode table; of a sum the row that ALIR has for one of such terms."""
+        """The row of the opcode table; for a sum, the row of ALIR for a sum of such terms."""
         return opcode_of_sum(self.terms) if self.terms else OPCODES[self.code]
 
     @property
@@ -60,7 +60,7 @@ class Op:
 
     @property
     def operands(self) -> tuple[int, ...]:
-        """Indices of the ops whose values this op reads, a mux's condition last; of a sum, one a term that is an op."""
+        """The ops whose values this op reads, by index: a mux's condition last; of a sum, one per term with an op."""
         pattern = self.spec.pattern
         if pattern is Pattern.BINARY:
             return (self.id0, self.id1, self.condition) if self.code in MUXES else (self.id0, self.id1)
@@ -97,7 +97,7 @@ class Columns(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The terms of all sums, those of one op after those of the one before it, as int64 columns (see ``Term``)."""
+    """The terms of all sums, in the order of the sums, as int64 columns (see ``Term``)."""
 
     op: Ints
     shift: Ints
@@ -117,7 +117,8 @@ NO_TERMS = Terms.of(())
 class Estimates(NamedTuple):
     """Hardware estimates in ALIR files, preserved when a file is written again; they are not used here.
 
-    ``latency``, ``cost``: float64 (n_ops,). The sizes are alkaid's, in bits; -1 if it was not asked for.
+    ``latency``, ``cost``: float64 (n_ops,). The sizes are those that alkaid was given, in bits; -1 if it was given
+    none.
     """
 
     latency: NDArray[np.float64]
@@ -130,9 +131,10 @@ class Estimates(NamedTuple):
 class Origin:
     """How a program was read: what a record must say about its file.
 
-    ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``; of a machine
-    ``alir``, ``mach`` (text) or ``memory``. ``assumed``: both word orders were possible and mean different things.
-    ``file_sha256``: of the bytes as read, before decompression; of a machine's text with those of its blocks' files.
+    ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``; for a machine, ``alir``,
+    ``mach`` (text) or ``memory``. ``assumed``: both word orders were possible and mean different things.
+    ``file_sha256``: the SHA-256 of the bytes as read, before decompression; for the text of a machine, it includes the
+    files of its blocks.
     """
 
     layout: str = "memory"
@@ -145,13 +147,14 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A program: DAIS, or ALIR with its own opcodes. Made by ``load`` or ``Program.build``; never changed afterwards.
+    """A program: DAIS, or ALIR with its own opcodes. Made by ``load`` or ``Program.build``; immutable.
 
     ``inp_shift`` (n_in,), ``out_idx``, ``out_shift``, ``out_neg`` (n_out,), columns (n_ops,): int64, read-only.
-    ``tables``: raw integers, one int64 array a table. ``intervals``: raw (min, max) an op where the source
-    declares them (da4ml's JSON, ALIR), else None; only those of ``input`` ops bound anything. ``terms``: of ALIR's
-    sums, whose columns ``id0`` and ``id1`` are the index of the first and their number. ``notes``: what a file of ALIR
-    says of the binary that it was made of, not yet believed (``conversion.kept``).
+    ``tables``: raw integers, one int64 array per table. ``intervals``: one raw (min, max) per op if the source declares
+    intervals (da4ml's JSON, ALIR), else None; only the intervals of ``input`` ops bound any value. ``terms``: the terms
+    of ALIR's sums; columns ``id0`` and ``id1`` of a sum are the index of its first term and the number of its terms.
+    ``notes``: what an ALIR file says about the binary from which it was made, not yet verified (see
+    ``conversion.kept``).
     """
 
     inp_shift: Ints
@@ -190,8 +193,8 @@ class Program:
     ) -> Program:
         """Return a checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
 
-        ``terms``: those of its sums, as rows ``(op, shift, negative)``.
-        Raises ``ProgramError`` if it is not valid.
+        ``terms``: the terms of all sums, as rows ``(op, shift, negative)``. Raises ``ProgramError`` if the program is
+        not valid.
         """
         try:
             rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
@@ -229,7 +232,7 @@ class Program:
     def ops(self) -> tuple[Op, ...]:
         """The ops as rows of Python integers, in SSA order."""
         code, id0, id1, data, k, i, f = (column.tolist() for column in self.columns)
-        # Few types are many ops': one object each, not a million.
+        # Many ops share few types: there is one object per type, not a million.
         known = {kind: FixedType(*kind) for kind in set(zip(k, i, f, strict=True))}
         types = map(known.__getitem__, zip(k, i, f, strict=True))
         if not len(self.terms.op):
@@ -247,7 +250,7 @@ class Program:
     def output_types(self) -> tuple[FixedType, ...]:
         """Type of each output, from the types of the program alone; (0, 0, 0) for an output that is constant 0.
 
-        Negation costs a bit and makes the value signed; the shift moves the point; nothing is quantised.
+        Negation adds a bit and makes the value signed; the shift moves the binary point; nothing is quantised.
         """
         return tuple(self._output_type(*output) for output in self.outputs)
 
@@ -263,7 +266,7 @@ class Program:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of what the program means: the same for every layout it is written in."""
+        """The SHA-256 of the meaning of the program, which is the same for every layout in which it is written."""
         digest = hashlib.sha256(b"dais program\0" if not len(self.terms.op) else b"dais program with sums\0")
         header = [self.n_in, self.n_out, self.n_ops, *(len(table) for table in self.tables)]
         for array in (
@@ -286,6 +289,6 @@ class Program:
 
 
 def meaningful_data(columns: Columns) -> Ints:
-    """Return the data column with 0 wherever the opcode gives it no meaning."""
+    """Return the data column, with 0 for all ops whose opcodes do not use their data word."""
     meaningless = [code for code, spec in OPCODES.items() if spec.data is Data.NONE]
     return np.where(np.isin(columns.code, meaningless), 0, columns.data)

@@ -1,8 +1,8 @@
 """Exact conversion of numbers: doubles, integers of any size, and raw integers.
 
-A batch of inputs has one column per input, a vector of integers times one power of two. That holds every double and
-every integer without rounding, and the hot paths become integer shifts. Columns are int64 if all values fit 62 bits,
-else Python integers (dtype object).
+A batch of inputs has one column per input: a vector of integers times one power of two. Such a column holds every
+double and every integer without rounding, and the hot paths become integer shifts. Columns are int64 if all values fit
+62 bits, else Python integers (dtype object).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "require_finite"]
 
-#: int64, or object holding Python integers.
+#: An array of int64, or of Python integers (dtype object).
 IntArray = NDArray[Any]
 
 _INT64_BITS = 62
@@ -43,7 +43,7 @@ class Batch:
 
     rows: int
     given: tuple[Column, ...] | None
-    #: Finite, C-contiguous, (rows, n_in); for engines that read doubles directly.
+    #: Finite numbers, C-contiguous, shape (rows, n_in), for engines that read doubles directly.
     doubles: NDArray[np.float64] | None = None
 
     @cached_property
@@ -98,14 +98,14 @@ class Batch:
         return Batch(stop - start, tuple(Column(c.mantissa[start:stop], c.exponent) for c in self.columns))
 
     def value(self, row: int, column: int) -> Fraction:
-        """Return one value, exactly."""
+        """Return the exact value of one input in one vector."""
         if self.doubles is not None:
             return Fraction(float(self.doubles[row, column]))
         mantissa, exponent = self.columns[column]
         return Fraction(int(mantissa[row])) * Fraction(2) ** exponent
 
     def row(self, row: int) -> list[Fraction]:
-        """Return one vector, exactly."""
+        """Return the exact values of one vector."""
         return [self.value(row, j) for j in range(self.n_in)]
 
     @staticmethod
@@ -123,7 +123,7 @@ class Batch:
 
 
 def compact(values: IntArray) -> IntArray:
-    """Return ``values`` as int64 if every one fits 62 bits, else as Python integers."""
+    """Return ``values`` as int64 if all of them fit 62 bits, else as Python integers."""
     limit = 1 << _INT64_BITS
     if values.dtype == np.int64:
         fits = values.size == 0 or (int(values.max()) < limit and int(values.min()) >= -limit)
@@ -223,7 +223,7 @@ def _column_of_numbers(values: list[Any], j: int) -> Column:
 def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> NDArray[np.float64]:
     """Return ``raw * 2**-f`` as float64, exactly.
 
-    Raises ``InputError`` that names row and output where float64 cannot hold the value.
+    Raises ``InputError``, which names row and output, if float64 cannot hold a value.
     """
     if raw.dtype == np.int64 and -900 < f < 900:  # neither overflow nor subnormal numbers, for any raw value
         values = raw.astype(np.float64)

@@ -1,7 +1,7 @@
 """The table of opcodes, which drives checks, golden model, emitter, disassembly and tests.
 
 The semantics page defines what each opcode *computes*; this table gives its encoding. Two codes exist only in ALIR, and
-two of its opcodes are special sums: ``opcode_of_sum`` returns their usual names.
+two opcodes of ALIR are special sums: ``opcode_of_sum`` returns their usual names.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Code(IntEnum):
-    """Opcodes by name, as the binary has them. Ops and columns hold plain integers, which compare equal to these."""
+    """Opcodes by name, with the codes of binaries. Ops and columns hold plain integers, which compare equal to them."""
 
     INPUT = -1
     ADD = 0
@@ -59,9 +59,10 @@ class Code(IntEnum):
     BIT_UNARY = 9
     BIT_UNARY_NEG = -9
     BIT_BINARY = 10
-    #: ALIR's sum of any number of terms; also its -2 (one negative term), and its 4 with a constant of another step.
+    #: ALIR's sum of any number of terms; also its opcode -2 (one negative term), and its opcode 4 with a constant of
+    #: another step.
     SUM = 11
-    #: ALIR's 3 with a shift; the number 12 is internal and does not occur in files.
+    #: ALIR's opcode 3 with a shift; the number 12 is internal and does not occur in files.
     SHIFT = 12
 
 
@@ -84,12 +85,13 @@ class Data(Enum):
     TABLE = "table"
     #: 0 NOT, 1 OR-reduce, 2 AND-reduce.
     REDUCE = "reduce"
-    #: Low int32: shift of the second operand. Bits 32, 33: negate first, second. Bits 56..63: AND, OR, XOR.
+    #: Low int32: shift of the second operand. Bits 32 and 33: negate the first and the second operand. Bits 56..63:
+    #: AND, OR or XOR.
     BITWISE = "bitwise"
 
 
 class Pattern(Enum):
-    """How an op uses ``id0`` and ``id1``. An unused one must be -1."""
+    """How an op uses ``id0`` and ``id1``; an index that is not used must be -1."""
 
     INPUT = "id0 is an input"
     NONE = "no operand"
@@ -109,9 +111,9 @@ class Term(NamedTuple):
 class Opcode(NamedTuple):
     """One row of the table.
 
-    ``promise``: quantisation to the op's type must change nothing; a change is an overflow violation.
-    ``negate``: the negative code of a pair; it first negates the first operand, or for a mux the second one.
-    ``number``: the opcode in files and messages. ``alir``: only ALIR has it, neither binaries nor JSON of DAIS.
+    ``promise``: quantisation to the op's type must change nothing; a change is an overflow violation. ``negate``: the
+    negative code of a pair, which first negates the first operand, or the second operand of a mux. ``number``: the
+    opcode in files and messages. ``alir``: only ALIR has the opcode; neither binaries nor JSON of DAIS have it.
     """
 
     code: Code

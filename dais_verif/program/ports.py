@@ -1,7 +1,7 @@
 """The layout of inputs and outputs in the two packed ports, which depends only on the types of the program.
 
-Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port
-without any bits is one bit wide, ignored or tied to 0.
+Element 0 takes the least significant bits, and there are no gaps; an element without bits takes none. A port without
+any bits is one bit wide: such an input is ignored, such an output is tied to 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Element", "Ports", "ports_of"]
 
 
 class Element(NamedTuple):
-    """One input or output in its port: bits ``offset`` to ``offset + width - 1``; bit 0 has weight ``2**lo``."""
+    """One input or output within its port: bits ``offset`` to ``offset + width - 1``; bit 0 has weight ``2**lo``."""
 
     offset: int
     width: int
@@ -23,7 +23,7 @@ class Element(NamedTuple):
 
 
 class Ports(NamedTuple):
-    """Both ports of the module."""
+    """The elements of both ports of the module."""
 
     inputs: tuple[Element, ...]
     outputs: tuple[Element, ...]

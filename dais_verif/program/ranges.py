@@ -23,13 +23,13 @@ _ALL_ZERO = 1 << 20
 
 
 class PromiseStatus(IntEnum):
-    """Whether an op's quantisation can change its value. For promise ops a change is a violation."""
+    """Whether quantisation can change the value of an op. For an op with a promise, a change is a violation."""
 
-    #: Proved by intervals: never.
+    #: Proved by intervals: it never changes the value.
     SAFE = 0
-    #: Not excluded by intervals.
+    #: Intervals do not exclude a change.
     POSSIBLE = 1
-    #: Proved by intervals: for every input.
+    #: Proved by intervals: it changes the value for every input.
     CERTAIN = 2
 
 
@@ -53,12 +53,12 @@ class Analysis:
 
     @property
     def worst(self) -> PromiseStatus:
-        """The worst status of any promise op; SAFE if there is none."""
+        """The worst status of all ops with a promise; SAFE if there are none."""
         promised = (s for op, s in zip(self.program.ops, self.changes, strict=True) if op.spec.promise)
         return max(promised, default=PromiseStatus.SAFE)
 
     def promises(self, status: PromiseStatus) -> list[int]:
-        """Return the indices of the promise ops with ``status``."""
+        """Return the indices of the ops with a promise that have ``status``."""
         pairs = zip(self.program.ops, self.changes, strict=True)
         return [op.index for op, found in pairs if found is status and op.spec.promise]
 
@@ -67,8 +67,8 @@ def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None
     """Return the intervals of every op of a valid ``program``.
 
     ``declared``: trust the input intervals that the source declares (da4ml's JSON). Otherwise only types bound the
-    inputs, and the result holds for all inputs. ``sharpen``: returns a better interval and status of an op, from the
-    op, the intervals of earlier ops, and its own.
+    inputs, and the result holds for all inputs. ``sharpen``: returns a better interval and status for an op, given the
+    op, the intervals of earlier ops, and its own interval and status.
     """
     intervals: list[Interval] = []
     changes: list[PromiseStatus] = []
@@ -263,14 +263,14 @@ def _bit_binary(program: Program, op: Op, known: Known, declared: Declared) -> O
     b = _negated(b) if fields.negate_b else b
     f = max(a.f, b.f)
     a, b = _aligned(a, f), _aligned(b, f)
-    # AND keeps low zeros of either operand, OR and XOR those common to both.
+    # AND keeps the low zeros of either operand, OR and XOR keep those common to both.
     zeros = max(a.zeros, b.zeros) if fields.operation == 0 else min(a.zeros, b.zeros)
     lo, hi = _BITWISE[fields.operation](a, b)
     return _quantise(_interval(lo, hi, f, zeros), op.type)
 
 
 def _span(a: Interval, b: Interval) -> tuple[int, int]:
-    """Return the tightest range ``-2**n .. 2**n - 1`` that contains both."""
+    """Return the tightest range ``-2**n .. 2**n - 1`` that contains both intervals."""
     bits = max((v if v >= 0 else -1 - v).bit_length() for v in (a.lo, a.hi, b.lo, b.hi))
     return -(1 << bits), (1 << bits) - 1
 

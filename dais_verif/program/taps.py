@@ -15,7 +15,7 @@ __all__ = ["live", "tapped", "tappable"]
 
 
 def tapped(program: Program, ops: Sequence[int]) -> Program:
-    """Return ``program`` with one more output per op of ``ops``, after its own: the unchanged value of the op."""
+    """Return ``program`` with further outputs after its own ones: the unchanged value of each of ``ops``."""
     return replace(
         program,
         out_idx=np.concatenate([program.out_idx, np.array(ops, dtype=np.int64)]),
@@ -25,15 +25,15 @@ def tapped(program: Program, ops: Sequence[int]) -> Program:
 
 
 def tappable(program: Program, root: int) -> list[int]:
-    """Return the ops on which op ``root`` depends, including itself, whose values can be wrong: all but constants."""
+    """Return the ops on which op ``root`` depends, including ``root``, whose values can be wrong: all but constants."""
     ops = (program.ops[index] for index in cone(program, [root]))
     return [op.index for op in ops if op.type.width and op.code != Code.CONST]
 
 
 def live(program: Program, ops: Iterable[int], last: int) -> list[int]:
-    """Return those of ``ops`` up to ``last`` that later ones among ``ops`` read.
+    """Return those of ``ops`` up to ``last`` that ops among ``ops`` after ``last`` read.
 
-    ``ops`` in SSA order.
+    ``ops`` must be in SSA order.
     """
     inside = set(ops)
     beyond = (index for index in inside if index > last)

@@ -1,4 +1,4 @@
-"""Fixed-point types: the page's ``(k, i, f)``.
+"""Fixed-point types: the ``(k, i, f)`` of the semantics page.
 
 A value of type ``(k, i, f)`` is an integer ``m`` (*raw*) standing for the real number ``m * 2**-f``.
 This module does not compute with values: golden model, emitter and prover each implement quantisation independently,
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 __all__ = ["LIMIT", "FixedType", "type_of_interval"]
 
-#: The largest width (bits), \|i\|, \|f\| and \|shift\| that is accepted anywhere.
+#: The limit of the width (in bits), \|i\|, \|f\| and \|shift\|, which applies everywhere.
 LIMIT = 4096
 
 
 class FixedType(NamedTuple):
     """A fixed-point type.
 
-    ``k``: 1 if signed (two's complement), else 0. ``i``: integer bits without the sign, may be negative.
-    ``f``: fractional bits, may be negative. A type of width 0 has the single value 0, whatever ``k`` is.
+    ``k``: 1 if signed (two's complement), else 0. ``i``: number of integer bits without the sign, may be negative.
+    ``f``: number of fractional bits, may be negative. A type of width 0 has the single value 0, whatever ``k`` is.
     """
 
     k: int
@@ -28,7 +28,7 @@ class FixedType(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Number of bits, sign included."""
+        """The number of bits, including the sign."""
         return self.k + self.i + self.f
 
     @property

@@ -10,9 +10,10 @@ __all__ = ["Memory", "chosen"]
 
 
 def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term | None]:
-    """Return the position of ``index`` in the range ``[left:right]``, counted from the right, and whether it is inside.
+    """Return the position of ``index`` in range ``[left:right]``, counted from the right, and whether it is in range.
 
-    The second is None if every index is inside. The position is meaningful only where the index is inside.
+    The second term is None if every index is in the range. The position is meaningful only where the index is in the
+    range.
     """
     low, high = min(left, right), max(left, right)
     top = 1 << (index.width - 1) if signed else 1 << index.width
@@ -38,16 +39,16 @@ class Memory:
         self._filled: tuple[int, ...] = ()
 
     def position(self, index: int) -> int | None:
-        """Return the position in ``words`` of ``index``; None if the memory has no such word."""
+        """Return the position in ``words`` of the word at ``index``; None if the memory has no such word."""
         return index - self.low if self.low <= index <= self.high else None
 
     def settle(self) -> None:
-        """Freeze the contents: all ``initial`` blocks have been executed."""
+        """Freeze the contents, after all ``initial`` blocks have been executed."""
         self._values = tuple(word or 0 for word in self.words)
         self._filled = tuple(int(word is not None) for word in self.words)
 
     def refuse_state(self) -> None:
-        """Raise ``StateError`` if the memory is written while the design runs, and read."""
+        """Raise ``StateError`` if the memory is both written while the design runs and read."""
         if self.written and self.was_read:
             raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
 

@@ -1,7 +1,7 @@
 """The RTL as signals with drivers, and the fan-in cone of a signal as one term.
 
-A driver becomes a term only on first use, over the variables of its reader. Two ops of one shape therefore
-get the same term, though their signals have different names.
+A driver becomes a term only on first use, over the variables of its reader. Two ops of the same shape therefore get the
+same term, although their signals have different names.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Clock(NamedTuple):
 class Driver(NamedTuple):
     """The driver of bits ``low .. low + width - 1`` of a signal: ``make`` returns them, over the signals it reads.
 
-    ``clock``: of a register, which holds the value after an edge; None: combinational. ``part``: returns some of the
-    bits, and reads only what these depend on; None: ``make`` must be called for any of them. ``late``: the bits change
-    after all other events of the same time step, so registers that they clock see values that others loaded at the
-    same edge. ``executed``: a procedure was executed symbolically before any term was requested, so values that cancel
-    out are not read.
+    ``clock``: the clock of a register, which holds the value after an edge; None: combinational logic. ``part``:
+    returns some of the bits, and reads only what these bits depend on; None: ``make`` must be called for any of the
+    bits. ``late``: the bits change after all other events of the same time step, so registers that they clock see
+    values that other registers loaded at the same edge. ``executed``: a procedure was executed symbolically before any
+    term was requested, so values that cancel out are not read.
     """
 
     low: int
@@ -80,7 +80,7 @@ class Driver(NamedTuple):
 def driver_of(
     bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None, executed: bool = False
 ) -> Driver:
-    """Return a driver of ``width`` bits of a signal from bit ``low`` on: bits ``place`` and up of a value."""
+    """Return a driver of ``width`` bits of a signal, from bit ``low`` on, with bits ``place`` and up of a value."""
 
     def make(read: Read) -> Term:
         return bits(read, place, width)
@@ -98,8 +98,8 @@ def bits_over(
 ) -> Bits:
     """Return a function that gives bits of ``term``, whose variables stand for bits of signals.
 
-    ``sources``: the signal of each variable, and the lowest of its bits. ``unknown``: the same for variables that mark
-    undefined bits of signals; variables of ``sources`` then stand for the defined bits.
+    ``sources``: for each variable, its signal and the lowest bit of the signal that it stands for. ``unknown``: the
+    same for variables that mark undefined bits of signals; variables of ``sources`` then stand for the defined bits.
     """
 
     def given(x: Term, read: Read, low: int, width: int) -> Term:
@@ -134,7 +134,7 @@ class Signal:
 
     def __init__(self, name: str, width: int, where: str, hidden: bool = False) -> None:
         self.name, self.width, self.where, self.hidden = name, width, where, hidden
-        #: From the lowest bits to the highest.
+        #: The drivers, from the lowest bits to the highest.
         self.drivers: list[Driver] = []
 
     def __repr__(self) -> str:
@@ -165,8 +165,8 @@ class Signal:
 class Signals(dict[str, Signal]):
     """Signals by unique name.
 
-    A path of instances and an escaped name of the RTL may be the same text. Names must differ all the same, since
-    variables of terms are identified by name.
+    A path of instances and an escaped name of the RTL may be the same text. The names of the two signals must differ
+    all the same, since variables of terms are identified by name.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class Signals(dict[str, Signal]):
         self._names: set[str] = set()
 
     def new(self, name: str, width: int, where: str, hidden: bool = False) -> Signal:
-        """Return a new signal with a unique name, and do not add it."""
+        """Return a new signal with a unique name, without adding it."""
         own, number = name, 1
         while own in self._names:  # no Verilog name contains a blank
             number += 1
@@ -199,10 +199,10 @@ def _low(driver: Driver) -> int:
 class Netlist(NamedTuple):
     """An elaborated design: its signals by name, ports among them.
 
-    ``bitwise``: the signals of its top module are single bits, as in a synthesized netlist. ``included``: the files
+    ``bitwise``: the signals of the top module are single bits, as in a synthesized netlist. ``included``: the files
     that its sources include. ``lazy``: no term was made while the design was read, so the caller chooses the rules for
-    terms. ``left_out``: assertions that are not proved; more may be added as drivers are made. ``suspect``: sets
-    whether blocks are executed as if any value may be undefined, and returns the previous setting. ``power_up``:
+    terms. ``left_out``: assertions that are not proved; more may be added when terms of drivers are made. ``suspect``:
+    sets whether blocks are executed as if any value may be undefined, and returns the previous setting. ``power_up``:
     initial values of signals, undefined where the RTL gives none.
     """
 
@@ -267,7 +267,7 @@ class Cone:
         return concat(*reversed(parts))
 
     def _made(self, signal: Signal, driver: Driver, low: int, width: int) -> Term:
-        """Return bits of a driver, from the cache if they were made before."""
+        """Return bits of a driver, from the cache if their term was made before."""
         whole = driver.part is None or width == driver.width
         key = (signal, driver.low, driver.width) if whole else (signal, driver.low + low, width)
         known = self._driven.get(key)
@@ -295,7 +295,7 @@ class Cone:
         return term
 
     def _loop(self, signal: Signal) -> StateError:
-        """Return an error that names the signals of the loop that ``signal`` closes; hidden ones if all are hidden."""
+        """Return an error that names the signals of the loop that ``signal`` closes, hidden ones only if all are."""
         path = [s for s, _, _ in self._open]
         loop = path[path.index(signal) :]
         named = [s for s in loop if not s.hidden] or loop

@@ -1,9 +1,9 @@
 """Proof obligations: for each op with a signal, and for each output, two terms that must be equal.
 
 If the RTL is right, the signal of op N holds the value of the op in the width of the signal: sign- or zero-extended
-according to the op's type, or without redundant high bits. The cone of another signal assumes that, and has a variable
-for the value. Variables are numbered by their place in the obligation, not by op, so ops of one shape have the same
-obligation.
+according to the op's type, or without redundant high bits. Obligations of signals that read this one assume that it
+does, and have a variable for the value. Variables are numbered by their place in the obligation, not by op, so ops of
+the same shape have the same obligation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Obligation:
     """The statement that ``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of variables.
 
     ``sources``: what the variables stand for, by number. ``reads``: the ops whose signals the RTL reads in this cone.
-    ``kept``: terms that are 1 where the op, and every op that was expanded, keeps its promise.
+    ``kept``: terms that are 1 where the op and all expanded ops keep their promises.
     """
 
     rtl: Term
@@ -47,7 +47,7 @@ class Obligation:
     given: tuple[Term, ...] = ()
 
     def variables(self) -> dict[Term, Source]:
-        """Return the variables that occur, and what each stands for."""
+        """Return the variables that occur, each with its source."""
         return {
             t: self.sources[int(str(t.data)[1:])]
             for t in leaves(self.rtl, self.wanted)
@@ -70,7 +70,7 @@ class _Locals:
         #: Ops whose signals the RTL reads, even if no variable stands for them.
         self.reads: dict[int, None] = {}
         self._values: dict[int, OpSemantics] = {}
-        #: The results of ``value``, by op.
+        #: Cached results of ``value``, by op.
         self._asked: dict[int, Term] = {}
 
     def variable(self, kind: str, index: int, width: int) -> Term:
@@ -138,12 +138,12 @@ class _Locals:
         return self.variable("input", index, self._builder.boundary.inputs[index].width)
 
     def known(self, index: int) -> list[tuple[int, Term]]:
-        """Return all ops that occur, except op ``index``, with their values: variables, and terms of expanded ops."""
+        """Return all ops that occur, except op ``index``, with their values: variables, or terms for expanded ops."""
         variables = [(s.number, term) for s, term in self.terms.items() if s.kind == "op"]
         return [*variables, *((i, m.value) for i, m in self._values.items() if i != index)]
 
     def obligation(self, rtl: Term, wanted: Term) -> Obligation:
-        """Return the obligation that the two are equal."""
+        """Return the obligation that the two terms are equal."""
         ops = self._builder.program.ops
         kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
         kept |= {term: None for i, value in list(self._asked.items()) for term in self._builder.checked(i, value)}
@@ -159,7 +159,7 @@ class Builder:
         #: Cached semantics of ops, by shape.
         self.meanings: dict[object, OpSemantics] = {}
         self._op_of = {signal: index for index, signal in cut.items()}
-        #: Lookups without bits, which only promise something about their operand, by that operand.
+        #: Lookups whose results have no bits, by operand; such a lookup only promises something about its operand.
         self._checks: dict[int, list[Op]] = {}
         for op in program.ops:
             if op.spec.promise and op.type.width == 0 and op.code == Code.LOOKUP:
@@ -181,7 +181,7 @@ class Builder:
     def promise(self, index: int, expanded: Callable[[int], bool], about: Callable[[int, Term], Term]) -> Obligation:
         """Return the obligation that op ``index`` keeps its promise, given that all expanded ops keep theirs.
 
-        ``about``: returns the lemma about an op and its value.
+        ``about``: returns the lemma about an op, as a term over the value of the op.
         """
         inside = _Locals(self, lambda i: i == index or expanded(i))
         kept = inside.semantics(index).kept
@@ -191,7 +191,7 @@ class Builder:
         return replace(before, given=tuple(dict.fromkeys(given)))
 
     def over_inputs(self, index: int) -> tuple[Term, dict[Term, int], tuple[Term, ...]]:
-        """Return the value of op ``index`` over inputs, the input of each variable, and the terms for kept promises."""
+        """Return the value of op ``index`` over inputs, the input of each variable, and the promises as terms."""
         inside = _Locals(self, lambda i: True)
         value = inside.value(index)
         found = inside.obligation(value, value)
@@ -215,7 +215,7 @@ class Builder:
         return inside.obligation(resize(rtl, width, bool(kind.k)), self.stored(index, value, width))
 
     def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
-        """Return the obligation that output ``index``, which has bits, equals that of the program."""
+        """Return the obligation that output ``index``, which has bits, equals the same output of the program."""
         inside = _Locals(self, expanded)
         wanted = const(1, 0)
         if self.boundary.own[index].width:

@@ -56,7 +56,7 @@ class Integer(NamedTuple):
         return Integer(self.term, self.f - shift)
 
     def at(self, f: int) -> Integer:
-        """Return the number in units of ``2**-f``, floored if these are coarser."""
+        """Return the number in units of ``2**-f``, floored if these units are coarser."""
         more = f - self.f
         if more > 0:
             return Integer(concat(self.term, const(more, 0)), f)
@@ -83,7 +83,7 @@ def _number(kind: FixedType, value: Term) -> Integer:
 
 
 def _together(a: Integer, b: Integer, more: int) -> tuple[Term, Term, int]:
-    """Return both in the finer units of the two, ``more`` bits wider than the wider one, and ``f`` of these units."""
+    """Return both numbers in the finer of their units, ``more`` bits wider than the wider one, and their ``f``."""
     f = max(a.f, b.f)
     x, y = a.at(f).term, b.at(f).term
     width = max(x.width, y.width) + more
@@ -96,7 +96,7 @@ def _plus(a: Integer, b: Integer) -> Integer:
 
 
 def _sum_of(parts: Sequence[tuple[Integer, bool]]) -> Integer:
-    """Return the sum of numbers as one addition in their finest units; parts with True are negated."""
+    """Return the sum of numbers as one addition in the finest of their units; parts with True are negated."""
     f = max(part.f for part, _ in parts)
     aligned = [(part.at(f).term, negative) for part, negative in parts]
     width = max(term.width for term, _ in aligned) + len(parts).bit_length()
@@ -109,7 +109,7 @@ def _constant(raw: int, f: int) -> Integer:
 
 
 def _quantised(exact: Integer, kind: FixedType) -> Term:
-    """Quantise to ``kind``: TRUNC, then WRAP."""
+    """Return ``exact`` quantised to ``kind``: TRUNC, then WRAP."""
     if kind.width == 0:
         return const(1, 0)
     return resize(exact.at(kind.f).term, kind.width, signed=True)
@@ -121,7 +121,7 @@ def _equal(a: Integer, b: Integer) -> Term:
 
 
 class _Scope:
-    """An op and its operands, as its rule reads them."""
+    """An op and its operands, in the form that the rule of the op reads."""
 
     def __init__(self, program: Program, op: Op, operands: Sequence[Term], element: Element | None) -> None:
         self.program, self.op, self.operands, self.element = program, op, operands, element
@@ -153,7 +153,8 @@ class _Scope:
 def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: Element | None = None) -> OpSemantics:
     """Return the value of ``op``, given the values of its operands in the order of ``op.operands``.
 
-    For an ``input`` op, ``operands`` instead holds the bits of the port's ``element``; it is empty if that has none.
+    For an ``input`` op, ``operands`` instead holds the bits of the port's ``element``; it is empty if the element has
+    no bits.
     """
     scope = _Scope(program, op, operands, element)
     if op.code == Code.LOOKUP:
@@ -230,7 +231,7 @@ def _const(s: _Scope) -> Integer:
 
 
 def _mux(s: _Scope) -> Integer:
-    """Choose an arm; both are first aligned to the finer grid, since their exact values may differ in ``f``."""
+    """Choose an arm; both arms are first aligned to the finer grid, since their exact values may differ in ``f``."""
     b = s.b.negated() if s.op.spec.negate else s.b
     taken, other, f = _together(s.a, b.times_two_to(high_int32(s.op.data)), 0)
     chosen = top_bit(s.operands[2]) if s.kind(2).width else const(1, 0)

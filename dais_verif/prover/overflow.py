@@ -1,8 +1,8 @@
 """Decide promises that range analysis alone cannot show: prove them, or find an input vector that breaks them.
 
 The proof is by induction over the program: an op keeps its promise if the ops before it keep theirs. To see which
-operand values can occur together, the proof expands one, two and four levels of ops before it, and last all ops down to
-the inputs.
+operand values can occur together, the proof expands one, two and four levels of ops before it, and finally all ops down
+to the inputs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEVELS = (0, 1, 2, 4)
 class Promise:
     """The promise of op ``op``: kept for all inputs (PROVED), broken on ``vector`` (REFUTED), or UNKNOWN.
 
-    Only inputs on which all ops that it depends on keep their promises count. ``how``: what the proof needed.
+    Only inputs count on which all ops that op ``op`` depends on keep their promises. ``how``: what the proof needed.
     ``vector``: the bits of each input.
     """
 
@@ -54,8 +54,8 @@ def examine(
 ) -> list[Promise]:
     """Decide the promises of the ops ``unproved``; all other ops are known to keep theirs.
 
-    ``declared``: inputs are assumed to lie in the intervals that the source of the program declares. What cannot be
-    decided is UNKNOWN, not an error.
+    ``declared``: inputs are assumed to lie in the intervals that the source of the program declares. A promise that
+    cannot be decided is UNKNOWN, not an error.
     """
     examination = _Examination(program, options, declared, watcher or ProofWatcher())
     return examination.run(list(unproved))

@@ -1,9 +1,9 @@
 """The proof of a design: every op with a signal, then every output.
 
 This proves the whole design for the following reason. The obligation of an op says: if the signals that its cone reads
-hold the values of their ops, so does its own signal, for all such values. The RTL has no loops (this is checked), so
-signals can be ordered such that each reads earlier ones only. By induction, every signal holds the value of its op for
-every input.
+hold the values of their ops, its own signal holds the value of its op, for all these values. The RTL has no loops (this
+is checked), so signals can be ordered such that each signal reads only earlier ones. By induction, every signal holds
+the value of its op for every input.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ __all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove",
 #: Separates the message of a proof from the names of undefined values in refuted claims.
 UNDEFINED = "; the wrong value depends on undefined values: "
 
-#: A literal X; the number tells two on one line apart.
+#: A literal X; the number distinguishes two of them on one line.
 _NUMBERED_X = re.compile(r"^X \d+ (?:at|of) ")
 
-#: Names of the signal of op N: of the emitter, and of da4ml. The first pattern that matches any signal is used for all.
+#: The names of op N's signal from the emitter and from da4ml. Only the first pattern that matches any signal is used.
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 
 _EVERY = 256
-#: With at least ``_MANY`` ops and no signal named, outputs are first compared as a whole, on ``_VECTORS`` vectors.
+#: With ``_MANY`` or more ops and no named signal, outputs are first compared as a whole, on ``_VECTORS`` vectors.
 _MANY, _VECTORS = 100, 2048
-#: Most undefined bits, and most assertions, that a message names.
+#: The largest number of undefined bits, and of assertions, that a message names.
 _SHOWN = 4
 
 
@@ -72,11 +72,12 @@ def prove(
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
-    ``dut``: how its ports carry the program. ``named``: the signals of ops; None: found by name. ``without``: ops for
-    which no signal is searched. ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals;
-    only bit-level proofs use it.
+    ``dut``: how the ports of ``netlist`` carry the program. ``named``: the signals of ops; None: they are found by
+    name. ``without``: ops for which no signal is searched. ``fixed``: for (input, bit): the constant, or the other
+    (input, bit), that this bit equals; only bit-level proofs use it.
 
-    Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
+    Raises ``InputError`` if the ports do not fit the program, or if the RTL that the proof reads has loops, latches or
+    X.
     """
     watcher = watcher or ProofWatcher()
     boundary = Boundary.of(program, netlist, dut)
@@ -160,7 +161,7 @@ def _as_a_whole(
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> Proof | None:
-    """Prove RTL that names no op by the forms of its outputs, or refute it by vectors; None if neither succeeds."""
+    """Prove RTL without named ops by normal forms of its outputs, or refute it by vectors; None if neither succeeds."""
     timing = infer_timing(netlist, boundary, [], clocking)
     watcher.progress("vectors", 0, _VECTORS)
     vectors = assumptions.moved_inside(random_vectors(boundary.inputs, _VECTORS, options.seed))
@@ -199,7 +200,7 @@ def settled(
     pool: Pool,
     costs: Costs,
 ) -> Proof:
-    """Refine the ``claims`` that do not hold as they stand, and return the proof."""
+    """Refine the ``claims`` that were not proved as they stand, and return the proof."""
     program, netlist, cut = builder.program, builder.netlist, dict(builder.cut)
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
@@ -248,7 +249,7 @@ def _bit_by_bit(
     watcher: ProofWatcher,
     fixed: Mapping[tuple[int, int], int | tuple[int, int]],
 ) -> Proof:
-    """Prove a netlist, in which ops have no signals."""
+    """Prove a netlist, in which ops have no signals of their own."""
     timing = infer_timing(netlist, boundary, [], clocking)
     swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher, fixed)
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
@@ -366,7 +367,7 @@ def _listed(claims: Sequence[Claim]) -> str:
 
 
 def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
-    """Return the signal of each op that has one by name, in SSA order; a name that occurs twice is ignored."""
+    """Return, in SSA order, the signal of each op that is found by its name; a name that occurs twice is ignored."""
     for pattern in _NAMES:
         found: dict[int, list[Signal]] = {}
         for name, signal in netlist.signals.items():
@@ -379,7 +380,7 @@ def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
 
 
 def _refuse_loops(reads: Mapping[int, Sequence[int]], cut: Mapping[int, Signal]) -> None:
-    """Raise ``InputError`` for a loop through cut points: cones do not show it, and the induction excludes it."""
+    """Raise ``InputError`` for a loop through cut points, which cones do not show, but the induction excludes."""
     done: set[int] = set()
     for start in reads:
         path: dict[int, int] = {} if start in done else {start: 0}

@@ -1,7 +1,8 @@
 """Cache of whole proofs: the same program, the same files and the same options give the same answer.
 
-Only proofs that passed, with every claim proved, are kept. A proof is reused only if its seal matches, a hash that
-covers all code on which a proof depends. Designs that include other files, or use ``__FILE__``, are not cached.
+Only proofs that passed, with every claim proved, are kept. A proof is reused only if its seal matches; the seal is a
+hash that covers all code on which a proof depends. Designs that include other files, or use ``__FILE__``, are not
+cached.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 
-#: How many proofs are kept: the latest ones.
+#: The number of proofs that are kept, the latest ones.
 _KEPT = 64
-#: Code on which a proof depends: folders of this package, and other packages.
+#: The code on which a proof depends: folders of this package, and other packages.
 _FOLDERS, _PACKAGES = (
     ("dut", "program", "prover", "record", "synthesis"),
     ("bitwuzla", "numpy", "pyslang", "python-sat"),
@@ -57,7 +58,7 @@ def proof_key(
     digest.update(repr((program.hash, program.intervals, *said)).encode())
     for name, path in [*((source.suffix, source) for source in sources), *sorted(files.items())]:
         content = path.read_bytes()
-        if b"__FILE__" in content:  # the meaning depends on the folder
+        if b"__FILE__" in content:  # the meaning of ``__FILE__`` depends on the folder
             return None
         digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()
@@ -76,7 +77,7 @@ def _seal(key: str, proof: bytes) -> str:
 
 
 def recall(store: Path, key: str) -> CachedProof | None:
-    """Return the proof of an earlier run; None if there is none, or it is damaged or was made by another version."""
+    """Return the proof of an earlier run; None if there is none, if it is damaged, or if another version made it."""
     nothing: tuple[object, ...] = (None, None)
 
     def ask(connection: sqlite3.Connection) -> tuple[object, ...]:

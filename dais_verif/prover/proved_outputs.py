@@ -24,8 +24,8 @@ def standing_outputs(
     """Return the proved outputs whose proofs rest on proved ops only, all the way to the inputs.
 
     A proof may rest on every op whose signal the RTL reads in the cone, and on every operand of the op in the program.
-    Most proofs assume fewer ops, and none assumes more. Signals have no loops (this is checked), so if all of these ops
-    are proved, each signal holds its value by induction.
+    Most proofs assume fewer ops, and no proof assumes more. Signals have no loops (this is checked), so if all of these
+    ops are proved, each signal holds its value by induction.
     """
     users: dict[int, list[Key]] = {}
     for key in [*(("op", index) for index in range(program.n_ops)), *claims]:

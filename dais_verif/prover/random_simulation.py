@@ -26,7 +26,7 @@ from dais_verif.prover.terms.evaluate import Values, evaluate
 
 __all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 
-#: One array per input: its bits in each row, as Python integers, shape (rows,).
+#: One array per input, shape (rows,): the bits of the input in each row, as Python integers.
 Columns = list[NDArray[Any]]
 Bools = NDArray[np.bool_]
 
@@ -34,8 +34,8 @@ Bools = NDArray[np.bool_]
 def random_vectors(elements: Sequence[Element], rows: int, seed: int) -> Columns:
     """Return the bits of every input in ``rows`` vectors.
 
-    The first five rows hold corner values. In the others a quarter of the values have fewer ones, and an eighth are
-    corner values again.
+    The first five rows hold corner values. In the other rows, a quarter of the values have fewer ones, and an eighth
+    are corner values again.
     """
     rng = random.Random(seed)
     columns = []
@@ -58,7 +58,10 @@ def _bits(rng: random.Random, width: int, row: int) -> int:
 
 
 def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int, seed: int) -> Columns:
-    """Return vectors with the inputs of ``vector`` as given and the others random; in the first row these are 0."""
+    """Return vectors with the inputs in ``vector`` as given.
+
+    In the first row, all other inputs are 0; in the other rows, they are random.
+    """
     columns = random_vectors(elements, rows, seed)
     for j, column in enumerate(columns):
         if j in vector:
@@ -68,7 +71,7 @@ def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int
     return columns
 
 
-#: Wider signals that only carry other signals are not evaluated themselves: readers read their parts.
+#: Signals with more bits that only carry other signals are not evaluated themselves: readers read their parts.
 WORD = 64
 
 
@@ -145,7 +148,7 @@ def _low_bits(column: Values, width: int) -> Values:
 
 
 def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
-    """Return where ``judge`` holds for the values of ``roots``, with undefined bits all 0 or all 1."""
+    """Return the rows in which ``judge`` holds for the values of ``roots``, with undefined bits all 0 or all 1."""
     result = np.zeros(rows, dtype=bool)
     free = [t for t in leaves(*roots) if t not in given]
     for ones in (False, True):
@@ -162,7 +165,7 @@ def differing_outputs(
 ) -> list[tuple[int, Bools]]:
     """Return for each claimed output the rows in which the RTL, evaluated as a whole, differs from the program."""
     result = []
-    # Registers are evaluated once and not for each reader: wide ones may be read bit by bit.
+    # Registers are evaluated only once, not for each reader, since wide registers may be read bit by bit.
     clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)}
     wires = [Wires(boundary, {*cut.values(), *clocked}, found, ones) for ones in (False, True)]
     for j in boundary.claimed:
@@ -195,7 +198,7 @@ class Wires:
         self._boundary, self._inputs, self._rows, self.ones = boundary, found.inputs, found.rows, ones
         # Wide signals that only carry other signals are read part by part.
         self._stops = {signal for signal in stops if signal.width <= WORD or any(not d.part for d in signal.drivers)}
-        #: Whether something undefined was met.
+        #: Whether anything undefined was read.
         self.guesses = False
         self.values: dict[Signal, Values] = {}
         #: For each signal in ``values``, what it reads: inputs, by number, and stops.
@@ -209,7 +212,7 @@ class Wires:
             signal = waiting[-1]
             if signal is None and signal not in terms:
                 terms[signal] = self._term(lambda cone: make(cone.read))
-            if signal is not None and signal in self.values:  # it was needed elsewhere as well
+            if signal is not None and signal in self.values:  # it has already been evaluated for another reader
                 waiting.pop()
                 continue
             if signal is not None and signal not in terms:
@@ -218,7 +221,7 @@ class Wires:
             needed = dict.fromkeys(source for source in reads.values() if isinstance(source, Signal))
             missing = [source for source in needed if source not in self.values]
             circular = {source for source in missing if source in terms}
-            if circular:  # some bits of a vector depend on other bits of it: read it bit by bit
+            if circular:  # some bits of a vector depend on other bits of the same vector: read it bit by bit
                 self._stops -= circular
                 waiting, terms = [None], {}
                 continue
@@ -242,7 +245,7 @@ class Wires:
             self.sources[signal] = tuple(reads.values())
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
-        """Return a term over inputs and stops, and what each variable stands for."""
+        """Return a term over inputs and stops, and the input or signal for which each variable stands."""
         reads: dict[Term, Signal | int] = {}
 
         def element(number: int) -> Term:

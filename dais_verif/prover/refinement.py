@@ -2,7 +2,7 @@
 
 Either some of these values cannot occur together, and a sharper statement can be proved; or an input vector refutes the
 claim. First both sides are evaluated on many vectors. Claims that no vector refutes are stated again with the ranges of
-the values, then with one, two and four levels of ops expanded, and last over the inputs themselves.
+the values, then with one, two and four levels of ops expanded, and finally over the inputs themselves.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from dais_verif.record.proof import Basis, Claim, Counterexample, Status, as_inp
 __all__ = ["Refiner"]
 
 Key = tuple[str, int]
-#: What the statement uses beyond the plain obligation, the obligation, and the terms that are assumed to be 1.
+#: A statement: what it uses beyond the plain obligation, its obligation, and the terms that are assumed to be 1.
 Statement = tuple[Basis, Obligation, tuple[Term, ...]]
 
 _ROWS, _VARIED = 2048, 256
 _LEVELS = {1: Basis.ONE_LEVEL, 2: Basis.TWO_LEVELS, 4: Basis.FOUR_LEVELS}
-#: Most ops in a cone down to the inputs for which the solver is called.
+#: The largest number of ops in a cone, down to the inputs, for which the solver is called.
 _LARGEST = 20_000
 
 
@@ -65,7 +65,7 @@ class Refiner:
         self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
         self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
         self._assumptions, self._costs = assumptions, costs
-        #: Sources of lemmas, each with the basis that a claim proved by it has.
+        #: Sources of lemmas, each with the basis of claims that are proved with its lemmas.
         self._lemmas = [(Basis.RANGES, Lemmas(program, builder, pool.equal))]
         if assumptions:
             self._lemmas.append((Basis.DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
@@ -146,7 +146,7 @@ class Refiner:
         return False
 
     def stated(self, key: Key, basis: Basis) -> Question | None:
-        """Return the statement of a claim on this basis: two terms, and the terms that are assumed to be 1."""
+        """Return the statement of a claim on this basis: the two terms, and the terms that are assumed to be 1."""
         if basis in (Basis.PLAIN, Basis.WITHOUT_WRONG_OPS):
             obligation = self.obligations[key]
             return obligation.rtl, obligation.wanted, ()
@@ -157,7 +157,7 @@ class Refiner:
 
     @property
     def ranges(self) -> dict[int, Question]:
-        """The proved lemmas about values of ops, by op; only those that were needed."""
+        """The proved lemmas about values of ops, by op; only lemmas that were needed."""
         return {index: question for _, lemmas in self._lemmas for index, question in lemmas.proved.items()}
 
     def _prove(self, key: Key, decided: Decided, basis: Basis) -> None:
@@ -189,7 +189,7 @@ class Refiner:
         return tuple(lemma for lemma in known if lemma.op != "const")
 
     def _expanded(self, key: Key, levels: int) -> Obligation:
-        """Return the claim with ``levels`` levels of ops expanded before its cone."""
+        """Return the obligation of the claim with ``levels`` levels of ops before its cone expanded."""
         ops = self.program.ops
         seeds = set(self.obligations[key].reads) | set(self._operands(key))
         behind: set[int] = set()
@@ -243,10 +243,10 @@ class Refiner:
                     work.append(i)
         return len(seen)
 
-    # without the cut points that do not hold
+    # without the cut points that are not proved
 
     def _replaced_cuts(self) -> None:
-        """Drop cut points that are not proved, and prove the claims that rest on them again without them."""
+        """Drop cut points that are not proved, and prove the claims that rest on them again without these points."""
         while self._found is None:
             failed = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
             failed &= set(self.builder.cut)
@@ -288,5 +288,5 @@ class Refiner:
 
 
 def _inputs(obligation: Obligation) -> dict[Term, int]:
-    """Return the variables that stand for inputs."""
+    """Return the variables that stand for inputs, each with the number of its input."""
     return {term: source.number for term, source in obligation.variables().items() if source.kind == "input"}

@@ -19,11 +19,11 @@ __all__ = ["ProofOptions", "Proof", "ProofWatcher"]
 class ProofOptions:
     """Options of a proof.
 
-    ``timeout``: seconds for each obligation. ``check``: promises may be assumed; False: values that break them wrap
-    as in hardware. ``jobs``: number of processes. ``store``: file of proofs and obligations of earlier runs; None: no
-    file. ``seed``: of the random vectors. ``declared``: a proof that needs it may assume that inputs lie in the
+    ``timeout``: seconds for each obligation. ``check``: promises may be assumed; False: values that break them wrap as
+    in hardware. ``jobs``: number of processes. ``store``: file of proofs and obligations of earlier runs; None: no
+    file. ``seed``: the seed of random vectors. ``declared``: a proof may, if necessary, assume that inputs lie in the
     intervals that the source of the program declares. ``bits``: treat the design as a netlist, whatever its signals are
-    called. ``sample``: percent of the obligations that the solver decides once more in their original form.
+    called. ``sample``: the percentage of the obligations that the solver decides once more in their original form.
     """
 
     timeout: float = 20.0
@@ -37,10 +37,10 @@ class ProofOptions:
 
 
 class ProofWatcher:
-    """Receives the progress of a proof; this one ignores it."""
+    """Base class of objects that receive the progress of a proof; this class ignores it."""
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Report that ``done`` of ``total`` of ``what`` are done."""
+        """Report that ``done`` of ``total`` items of the kind ``what`` are done."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class Proof:
     """The verdict with all claims.
 
     ``unnamed``: ops without a signal. ``obligations``: number of different obligations behind the claims.
-    ``conditional``: the proof assumes promises. ``bounded``: it assumes that inputs lie in their declared intervals.
-    ``timing``: latency and pins of a pipeline. ``pins``: the ports of the design. ``inputs``: its input ports.
-    ``elements``: which bits of each input a vector holds. ``held``: inputs that were found to be resets, with their
-    inactive values. ``agreed``: number of signals on which two front ends agreed. ``guessed``: number of signals that
-    were found by their values, not by name. ``dropped``: ops whose signals were cut points, but do not hold the values
-    of the ops. ``bits``: this is a bit-level proof, without obligations of ops. ``proved_outputs``: outputs that equal
-    the program for all inputs, even if other claims are not proved: everything that their proofs assume is proved.
-    ``drawn``: the claims whose obligations form the sample, and the number of different obligations. ``sample``: the
-    result of the sample. ``contradicted``: statements of the sample that the solver refuted, as SMT-LIB 2, by claim.
-    ``left_out``: assertions in the RTL that are not proved, each with its place. ``unread``: why a front end of the
-    cross-check could not read the design, by front end. ``worst``: the claim that took longest. ``cached_claims``:
-    number of claims that earlier runs had decided.
+    ``conditional``: the proof assumes promises. ``bounded``: the proof assumes that inputs lie in their declared
+    intervals. ``timing``: latency and pins of a pipeline. ``pins``: the ports of the design. ``inputs``: the input
+    ports of the design. ``elements``: which bits of each input a vector holds. ``held``: inputs that were found to be
+    resets, with their inactive values. ``agreed``: number of signals on which two front ends agreed. ``guessed``:
+    number of signals that were found by their values, not by name. ``dropped``: ops whose signals were cut points, but
+    do not hold the values of the ops. ``bits``: this is a bit-level proof, without obligations of ops.
+    ``proved_outputs``: outputs that equal the program for all inputs, even if other claims are not proved: everything
+    that their proofs assume is proved. ``drawn``: the claims whose obligations form the sample, and the number of
+    different obligations. ``sample``: the result of the sample. ``contradicted``: statements of the sample that the
+    solver refuted, as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved, each with its
+    place. ``unread``: by front end of the cross-check, why it could not read the design. ``worst``: the claim that took
+    longest. ``cached_claims``: number of claims that earlier runs had decided.
     """
 
     verdict: Verdict
@@ -91,7 +91,7 @@ class Proof:
     cached_claims: int = 0
 
     def methods(self) -> dict[str, int]:
-        """Return how many claims each means proved, the most frequent first."""
+        """Return the number of claims that each means of proof has proved, the most frequent first."""
         counts: Counter[str] = Counter()
         for claim in (*self.ops, *self.outputs):
             if claim.status is Status.PROVED:

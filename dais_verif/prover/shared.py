@@ -25,7 +25,8 @@ from dais_verif.prover.terms.evaluate import Values, evaluate
 __all__ = ["ROWS", "Column", "Inputs", "Node", "simulated"]
 
 ROWS = 512
-#: Leading rows in which all bits of every input are equal; in later rows that is so for one input in four.
+#: The number of leading rows in which all bits of every input are equal; in later rows, one input in four has equal
+#: bits.
 _CORNERS = 2
 
 
@@ -38,7 +39,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """The shared inputs. ``ports``: of each program; the other fields have one entry per input.
+    """The shared inputs. ``ports``: the ports of each program; the other fields have one entry per input.
 
     ``variables``: None if the input is unused. ``lows``: bit 0 of the variable has weight ``2**low``. ``signed``:
     whether either program reads the input as signed.
@@ -69,26 +70,26 @@ class Inputs:
         return cls(ports, tuple(variables), tuple(lows), tuple(signed))
 
     def read(self, side: int, index: int) -> tuple[list[Term], Element]:
-        """Return the bits that one program reads of an input and their element, as ``interpret_op`` takes them."""
+        """Return the bits that one program reads of an input, and their element, as arguments for ``interpret_op``."""
         element, variable = self.ports[side].inputs[index], self.variables[index]
         if not element.width or variable is None:
             return [], element
         return [extract(variable, element.lo - self.lows[index], element.width)], element
 
     def vector(self, model: Mapping[Term, int]) -> tuple[Fraction, ...]:
-        """Return the values of all inputs in a model; inputs without an entry are 0."""
+        """Return the values of all inputs in a solver's model; inputs without an entry are 0."""
         values = []
         for variable, low, signed in zip(self.variables, self.lows, self.signed, strict=True):
             raw = model.get(variable, 0) if variable is not None else 0
             if signed and variable is not None and raw >> variable.width - 1:
-                raw -= 1 << variable.width  # show the signed number
+                raw -= 1 << variable.width  # as a signed number
             values.append(Fraction(raw) * Fraction(2) ** low)
         return tuple(values)
 
     def random(self, seed: int, tried: Sequence[Mapping[int, Fraction]] = ()) -> dict[Term, Values]:
         """Return random values of the variables: arrays of shape (ROWS,).
 
-        The rows after the first ``_CORNERS`` hold ``tried``: values by input number, with all other inputs 0.
+        The rows after the first ``_CORNERS`` rows hold ``tried``: values by input number, with all other inputs 0.
         """
         rng = np.random.default_rng(seed)
         found = {v: _random(v.width, rng) for v in self.variables if v is not None}
@@ -145,7 +146,7 @@ def _column(
 
 
 def _key(column: Values, op: Op) -> Column:
-    """Return values as real numbers, in a form that does not depend on the type of the op."""
+    """Return the values as real numbers, in a form that does not depend on the type of the op."""
     width, f = op.type.width, op.type.f
     raw: NDArray[Any] = column.astype(object)
     if op.type.k and width:

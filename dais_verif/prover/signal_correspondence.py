@@ -1,4 +1,4 @@
-"""Find signals for ops that have none by name: a signal that holds the values of an op on many vectors is chosen.
+"""Find signals for ops that no name identifies: a signal that holds the values of an op on many vectors is chosen.
 
 This is a guess. A wrong guess does no harm: like a name, it only proposes a cut point, which must then be proved.
 """
@@ -22,12 +22,12 @@ from dais_verif.prover.twins import first_twins
 __all__ = ["match_signals"]
 
 _ROWS = 512
-#: How many bits wider than the type of its op a signal may be.
+#: The number of bits by which a signal may be wider than the type of its op.
 _MORE = 2
-#: Most signals that a search visits between the signal of an op and those of its operands.
+#: The largest number of signals that a search visits between the signal of an op and the signals of its operands.
 _STEPS = 100
 
-#: Width, and values on all vectors.
+#: The width of a signal, and its values on all vectors.
 _Behaviour = tuple[int, bytes]
 
 
@@ -40,9 +40,9 @@ def match_signals(
     assumptions: Assumptions,
     seed: int,
 ) -> dict[int, Signal]:
-    """Find for each op of ``missing`` a signal with its values.
+    """Find, for each op of ``missing``, a signal with the values of the op.
 
-    No signal is used for two ops, and none of ``cut`` is used. Ops for which no signal is found have no entry.
+    No signal is used for two ops, and no signal of ``cut`` is used. Ops for which no signal is found have no entry.
     """
     taken = {*cut.values(), *boundary.result_ports}
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
@@ -87,7 +87,7 @@ class _Matcher:
             if len(alike) > 1 or not telling:
                 near = (signal for signal in self._near(support) if self._behaviours.get(signal) == behaviour)
                 fitting = next((signal for signal in near if self._support(signal) == support), None)
-                # A signal that only carries the signal of another op is most likely not that of this op.
+                # A signal that only carries the signal of another op is most likely not the signal of this op.
                 others = (signal for signal in alike if not (support and self._carries_on(signal)))
                 chosen = fitting or (next(others, None) if telling else None)
             else:
@@ -99,7 +99,7 @@ class _Matcher:
         return None
 
     def _carries_on(self, signal: Signal) -> bool:
-        """Return whether ``signal`` only has the value of the signal of another op."""
+        """Return whether ``signal`` only passes on the value of the signal of another op."""
         behaviours = {self._behaviours.get(s) if isinstance(s, Signal) else None for s in self._support(signal)}
         return behaviours == {self._behaviours[signal]}
 
@@ -140,7 +140,7 @@ class _Matcher:
 
 
 def _behaviours(op: Op, values: Values) -> Iterator[_Behaviour]:
-    """Yield the behaviours that a signal of ``op`` may have: its values, in the width of its type or slightly more."""
+    """Yield the behaviours that a signal of ``op`` may have: values of the op, in the width of its type or more."""
     half = 1 << (op.type.width - 1)
     numbers = values.astype(object)
     if op.type.k:

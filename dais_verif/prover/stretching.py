@@ -2,7 +2,7 @@
 
 Types of programs are usually just wide enough. A sign bit that is taken one bit too low, for example, is wrong for the
 largest values only. The search starts with the vectors on which an op is largest or smallest. Each turn tries every
-input at the ends of its range, and keeps the best single change or all changes that help, whichever is better.
+input at the ends of its range, and keeps either the best single change or all changes that help, whichever is better.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from dais_verif.prover.random_simulation import Bools, Columns, Trace, trace
 
 __all__ = ["stretched_vectors"]
 
-#: Turns; most inputs that one turn tries; and vectors from which the search starts in each direction.
+#: The number of turns; of inputs that one turn tries at most; and of vectors from which the search starts in each
+#: direction.
 _TURNS, _INPUTS, _BEGINNINGS = 5, 64, 2
 
 
@@ -38,8 +39,8 @@ def stretched_vectors(
 ) -> tuple[Columns, int]:
     """Return vectors on which each of ``ops`` and its operands is large or small, and the number of vectors.
 
-    The vectors have one column per input. ``found``: values on many vectors, from which the search starts. ``valid``:
-    rows of ``found`` that may be used.
+    The vectors have one column per input. ``found``: the values of all ops on many vectors, from which the search
+    starts. ``valid``: the rows of ``found`` that may be used.
     """
     targets = sorted({i for op in ops for i in (op, *program.ops[op].operands) if program.ops[i].type.width > 1})
     needed = cone(program, targets)
@@ -68,7 +69,7 @@ def _beginnings(program: Program, found: Trace, valid: Bools, targets: Sequence[
 def _moved(
     program: Program, elements: Sequence[Element], needed: Sequence[int], lanes: Sequence[_Lane], inputs: Sequence[int]
 ) -> list[_Lane]:
-    """Return each lane with the best vector that one turn finds."""
+    """Return all lanes, each with the best vector that one turn finds for it."""
     changes = [(j, end) for j in inputs for end in _ends(elements[j].width)]
     rows = [lane.vector for lane in lanes]
     rows += [_with(lane.vector, {j: end}) for lane in lanes for j, end in changes]
@@ -101,7 +102,7 @@ def _scores(
     rows: Sequence[tuple[int, ...]],
     changes: int,
 ) -> list[list[float]]:
-    """Return for each lane the score of its vector, followed by the score of each change."""
+    """Return, for each lane, the score of its vector, followed by the score of each change to the vector."""
     found = _traced(program, elements, needed, rows)
     scores = []
     for n, lane in enumerate(lanes):
@@ -118,7 +119,7 @@ def _traced(
 
 
 def _ends(width: int) -> list[int]:
-    """Return the bits of the least and the largest number, both signed and unsigned."""
+    """Return the bits of the least and the largest number of ``width`` bits, both signed and unsigned."""
     top = (1 << width) - 1
     return list(dict.fromkeys((0, top, top >> 1, (top >> 1) + 1)))
 

@@ -1,7 +1,7 @@
 """Let only one thread of a process prove at a time.
 
 The table of terms, the mode in which terms are built and the questions that forked processes inherit are global in a
-process. Concurrent proofs would at best miss equal terms, and at worst answer each other's questions.
+process. Concurrent proofs would at best miss equal terms, and at worst get the answers to each other's questions.
 """
 
 from __future__ import annotations

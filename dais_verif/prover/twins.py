@@ -14,7 +14,7 @@ _COMMUTATIVE = (Code.ADD, Code.MUL)
 
 
 def first_twins(program: Program) -> list[int]:
-    """Return for each op the first op that is equal to it by construction; usually that is the op itself."""
+    """Return, for each op, the first op that is equal to it by construction; usually this is the op itself."""
     first: list[int] = []
     known: dict[object, int] = {}
     for op in program.ops:

@@ -2,8 +2,9 @@
 
 The obligation of an op covers the logic between its signal and the signals that it reads, independent of the rest of
 the design. An obligation that equals one of the proved design needs no second proof; the others are decided as in any
-proof, and if all hold, the design is proved. If one does not hold, random and stretched vectors are tried for a wrong
-output. Claims that remain open are refined as in a whole proof, so a whole proof could give every answer given here.
+proof, and if all hold, the design is proved. If one of them does not hold, random and stretched vectors are tried to
+find a wrong output. Claims that remain open are refined as in a whole proof, so every answer given here is one that a
+whole proof could give.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from dais_verif.verdict import Verdict
 __all__ = ["Answer", "Proved", "has_registers", "proved_design"]
 
 _ROWS = 2048
-#: Most vectors, of those on which an obligation fails, on which the design as a whole is evaluated.
+#: The design as a whole is evaluated on at most this many of the vectors on which an obligation fails.
 _TRIED = 64
 
 
 class Answer(NamedTuple):
-    """The verdict on a variant. ``vector``: the bits of each input, on which an output is wrong."""
+    """The verdict on a variant. ``vector``: the bits of each input, for which an output is wrong."""
 
     verdict: Verdict
     message: str
@@ -69,9 +70,9 @@ class Proved:
     def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
         """Decide whether ``netlist`` also computes the program; None if that needs a whole proof.
 
-        ``seconds``: for each question to the solver. ``quick``: return UNKNOWN if an obligation does not hold as it
-        stands. ``suspect``: with ``quick``, the op whose obligation is decided first; if it fails, the others are
-        skipped. Raises ``InputError`` for what a proof refuses.
+        ``seconds``: the limit for each question to the solver. ``quick``: return UNKNOWN if an obligation does not hold
+        as it stands. ``suspect``: with ``quick``, the op whose obligation is decided first; if this obligation fails,
+        the others are skipped. Raises ``InputError`` for a netlist that a proof refuses.
         """
         signals = [netlist.signals.get(name) for name, _ in self._names.values()]
         widths = [width for _, width in self._names.values()]
@@ -106,7 +107,7 @@ class Proved:
         return Answer(proof.verdict, proof.message, None if found is None else found.vector)
 
     def _refuted(self, builder: Builder, left: dict[tuple[str, int], Obligation]) -> Answer | None:
-        """Look for a vector on which the design is wrong, since an obligation failed; None if none is found."""
+        """Look for a vector on which the design is wrong, after an obligation has failed; None if none is found."""
         if self._random is None:
             self._random = self._traced(random_vectors(self._boundary.inputs, _ROWS, self._options.seed), _ROWS)
         answer = self._wrong(builder, left, *self._random)
@@ -152,8 +153,8 @@ class Proved:
 def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOptions) -> Proved | None:
     """Prove ``netlist`` op by op, as the base of variants.
 
-    Returns None if it is clocked or needs a bit-level proof, if signals depend on themselves, or if any claim is not
-    proved. Raises ``InputError`` for what a proof refuses.
+    Returns None if the netlist is clocked or needs a bit-level proof, if signals depend on themselves, or if any claim
+    is not proved. Raises ``InputError`` for a netlist that a proof refuses.
     """
     if options.bits or dut.interface.clocking is not None or has_registers(netlist):
         return None

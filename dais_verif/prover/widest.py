@@ -1,6 +1,6 @@
-"""Decide for all inputs how far an output of two programs can differ: statements of the form ``|b - a| <= limit``.
+"""Decide statements of the form ``|b - a| <= limit``, for all inputs, about an output of two programs.
 
-Values are those of hardware, from the inputs on, as everywhere in this package.
+All values, from the inputs on, are those that hardware computes, as everywhere in this package.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Apart:
     def within(self, output: int, limit: Fraction, seconds: float) -> Answer:
         """Decide whether output ``output`` of the two programs never differs by more than ``limit``.
 
-        ``limit``: a real value, at least 0. ``seconds``: for the solver.
+        ``limit``: a real value, at least 0. ``seconds``: the time limit of the solver.
         """
         difference, f = self._difference(output)
         raw = int(limit * Fraction(2) ** f)
@@ -49,7 +49,7 @@ class Apart:
         return Answer(found.equal, self._inputs.vector(found.model) if found.equal is False else None)
 
     def _difference(self, output: int) -> tuple[Term, int]:
-        """Return the second output minus the first, as a signed number, and its number of fractional bits."""
+        """Return the output of the second program minus that of the first, a signed number, and its fractional bits."""
         (a_kind, a), (b_kind, b) = (self._output(side, output) for side in (0, 1))
         f = max(a_kind.f, b_kind.f)
         numbers = []
@@ -70,7 +70,7 @@ class Apart:
         return FixedType(kind.k, kind.i + shift, kind.f - shift), value
 
     def _value(self, side: int, wanted: int) -> Term:
-        """Return the value of an op, after its operands; without recursion, since programs are deep."""
+        """Return the value of an op, after making those of its operands; without recursion, since programs are deep."""
         program, terms = self._programs[side], self._terms[side]
         waiting = [wanted]
         while waiting:

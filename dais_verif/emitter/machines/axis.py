@@ -3,8 +3,8 @@
     s_axis --> skid buffer --> machine --> register --> m_axis
 
 The enable stops the machine while a beat in the register waits for the sink. In all other cycles the machine advances,
-with or without a beat from the source, so that data in it comes out. There is no combinational path from one stream to
-the other, even if outputs of the machine depend on its inputs.
+with or without a beat from the source, so that data in the machine comes out. There is no combinational path from one
+stream to the other, even if outputs of the machine depend on its inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["emit_machine_axis"]
 
 
 def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str:
-    """Return the text of module ``<core>_axis``: ``core``, the module of ``machine``, and a skid buffer of ``rtl/``."""
+    """Return the text of module ``<core>_axis``: it connects module ``core`` of ``machine`` to a skid buffer."""
     bits_in, bits_out = stream.input_bits, stream.output_bits
     beat_in, beat_out = (8 * -(-bits // 8) for bits in (bits_in, bits_out))
     names = port_names(machine)
@@ -98,7 +98,7 @@ def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str
 
 
 def _parts(stream: MachineStream) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each data signal, its bits of the beat, empty if it has none, and the default for that case."""
+    """Yield each data signal's name, its bits of the beat (empty if it has none), and the default for that case."""
     sides: Iterable[tuple[Sequence[Signal], str, str]] = (
         (stream.inputs, "core_inp", "1'b0"),
         (stream.outputs, "core_out", ""),

@@ -19,7 +19,7 @@ class Vector(NamedTuple):
 
 
 class Bits(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of ``vector``; zeros if that is None.
+    """Bits ``low`` to ``low + width - 1`` of ``vector``; zeros if ``vector`` is None.
 
     ``spread``: bit ``low``, repeated ``width`` times.
     """
@@ -49,8 +49,8 @@ def zeros(width: int) -> Bits:
 def copied(vector: Vector, low: int, sources: Sequence[FixedType], targets: Sequence[FixedType]) -> list[Bits]:
     """Return elements of types ``sources`` as elements of types ``targets``, least significant bits first.
 
-    The elements begin at bit ``low`` of ``vector``. Bits below and above those of the target are dropped; missing bits
-    below are 0, and missing bits above are copies of the sign.
+    The elements begin at bit ``low`` of ``vector``. Bits below and above the bits of the target are dropped; missing
+    bits below are 0, and missing bits above are copies of the sign.
     """
     found: list[Bits] = []
     for source, target, offset in zip(sources, targets, offsets_of(sources), strict=False):

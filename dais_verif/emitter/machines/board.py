@@ -2,7 +2,8 @@
 
     link --> dais_bridge --> <core>_axis --> dais_bridge --> link
 
-Vectors are therefore independent of each other, as those of a program: each may be lost, or sent twice, or sent alone.
+Vectors are therefore independent of each other, like the vectors of a program: each may be lost, or sent twice, or sent
+alone.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from dais_verif.machine.restart import Restart, restart_of
 
 __all__ = ["BOARD_CYCLES", "MOST_CYCLES", "board_bits", "board_hash", "machine_board", "machine_board_folder"]
 
-#: The default number of cycles in a vector. With more cycles, a board can show slower effects, but is larger.
+#: The default number of cycles in a vector. With more cycles, a board can show slower effects, but the design is
+#: larger.
 BOARD_CYCLES = 32
 MOST_CYCLES = 4096
-#: The largest number of bits of a vector or a result. They are held in registers, and tools do not finish with more.
+#: The largest number of bits of a vector or a result. The bits are held in registers, and tools do not finish with
+#: more.
 _MOST_BITS = 1 << 16
 
 
@@ -52,8 +55,9 @@ def machine_board(
 ) -> dict[str, str]:
     """Return the texts of all modules of a board, by file name; the top module is ``<core>_<link>``.
 
-    ``cycles``: those in a vector. ``period``: the clock period in ns. ``text``: that of module ``core``; None: ours.
-    Raises ``InputError`` for vectors that are too wide, and if ``core`` is the name of another module.
+    ``cycles``: the number of cycles in a vector. ``period``: the clock period in ns. ``text``: the text of module
+    ``core``; None: the text that ``emit_machine`` returns. Raises ``InputError`` for vectors that are too wide, and if
+    ``core`` is the name of another module.
     """
     bits_in, bits_out = board_bits(machine)
     if cycles * max(bits_in, bits_out) > _MOST_BITS:
@@ -208,7 +212,7 @@ def _sequencer(restart: Restart, core: str, cycles: int) -> str:
 
 
 def _shifted(whole: int, bits: int) -> str:
-    """Return the expression of the results, shifted, with those of the current cycle as the highest bits."""
+    """Return the expression of the results, shifted, with the results of the current cycle as the highest bits."""
     return f"{{core_out, results[{whole - 1}:{bits}]}}" if whole > bits else "core_out"
 
 
@@ -224,7 +228,7 @@ def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
 
 
 def _parts(signals: Sequence[Signal], vector: str, zero: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each signal, its bits of ``vector``, empty if it has none, and the default for that case."""
+    """Yield the name of each signal, its bits of ``vector`` (empty if it has none), and the default for that case."""
     offset = 0
     for signal in signals:
         bits = bits_of(signal.types)

@@ -1,9 +1,9 @@
-"""Emit a machine as synthesizable Verilog-2005: one module for each block, and one that connects them.
+"""Emit a machine as synthesizable Verilog-2005: one module for each block, and one that connects the blocks.
 
-In the latter, every signal is a vector, or a memory if that is possible. A wire is assigned by its connections, and a
-register in one ``always`` block: reset has priority over the writes of connections, which an enable can suppress.
-The initial values of vectors are assigned in ``initial`` blocks by non-blocking assignments, so that logic that reads
-them is evaluated after them, independent of the order in which blocks start.
+In the module that connects the blocks, every signal is a vector, or a memory if possible. A wire is assigned by its
+connections, and a register in one ``always`` block: reset has priority over the writes of connections, which an enable
+can suppress. The initial values of vectors are assigned in ``initial`` blocks by non-blocking assignments, so that
+logic that reads them is evaluated after them, independent of the order in which blocks start.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Module:
         self.out.line("end")
 
     def value_of(self, signal: Signal) -> int:
-        """Return the bits of the initial values of all elements."""
+        """Return the initial values of all elements as bits."""
         assert signal.initial is not None
         total = 0
         for number, kind, offset in zip(signal.initial, signal.types, offsets_of(signal.types), strict=False):
@@ -138,7 +138,7 @@ class _Module:
         return total
 
     def block(self, block: Block) -> None:
-        """Write the instance of a block's module, with a copy if its outputs have other types than their wire."""
+        """Write the instance of a block's module, and copy its outputs if the types of their wire are different."""
         inputs, outputs = self.vectors[block.inputs], self.vectors[block.outputs]
         given = inputs.name if inputs.width else "1'b0"
         own, wanted = block.program.output_types, self.machine.signals[block.outputs].types

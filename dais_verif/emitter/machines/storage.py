@@ -12,7 +12,7 @@ __all__ = ["Memory", "Window", "memory_of", "window_of"]
 
 
 class Memory(NamedTuple):
-    """A memory of ``words`` words; each has ``size`` elements, with ``width`` bits together."""
+    """A memory of ``words`` words; each word has ``size`` elements, with ``width`` bits in total."""
 
     words: int
     size: int
@@ -22,8 +22,8 @@ class Memory(NamedTuple):
 def memory_of(machine: Machine, signal: Signal) -> Memory | None:
     """Return ``signal`` as a memory; None if it is a vector.
 
-    A memory is an internal register without a reset, because RAM has none. Only whole words of it are read and written,
-    at least one of them by an index, and all its words have the same types.
+    A memory is an internal register without a reset, because RAM has none. Only whole words of the register are read
+    and written, at least one of them by an index, and all its words have the same types.
     """
     if not signal.register or signal.role is not Role.INTERNAL or signal.reset is not None:
         return None
@@ -67,7 +67,7 @@ class Window(NamedTuple):
     """The possible positions of a view with an index.
 
     ``last``: the largest index with which all of the view is in its signal. ``reach``: the largest index with which any
-    part of it is. ``index_max``: the largest value of the index.
+    part of the view is in its signal. ``index_max``: the largest value of the index.
     """
 
     last: int

@@ -1,4 +1,4 @@
-"""Views of signals in the module: bits of a vector, or, with an index, a wire with the selected bits."""
+"""Views of signals in the module: bits of a vector, or, for a view with an index, a wire with the selected bits."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Reader:
         return f"{whole} <= {window.last} ? {text} : {{{width}{{1'bx}}}}" if window.leaves else text
 
     def _at(self, view: View, index: int, width: int) -> str:
-        """Return the expression of the bits of ``view`` if its index is ``index``; X beyond the signal."""
+        """Return the expression of the bits of ``view`` if its index is ``index``; bits beyond the signal are X."""
         assert view.index is not None
         memory = self.memories.get(view.signal)
         start = view.start + index * view.index.stride

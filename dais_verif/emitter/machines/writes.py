@@ -12,9 +12,9 @@ __all__ = ["write"]
 
 
 def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | None, connection: Connection) -> list[str]:
-    """Return the statements by which ``connection`` writes into a register, which is ``memory``, or ``vector`` if None.
+    """Return the statements by which ``connection`` writes into a register: ``memory``, or ``vector`` if it is None.
 
-    The wires that they need are written first.
+    The wires that the statements need are written first.
     """
     target = connection.target
     types = machine.signals[target.signal].types[target.start : target.stop]
@@ -41,7 +41,7 @@ def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | Non
 
 
 def _needs_a_wire(machine: Machine, target: View, memory: Memory | None) -> bool:
-    """Return True if the positions of ``target`` are not evenly spaced, or a part of it can be outside."""
+    """Return True if the positions of ``target`` are not evenly spaced, or if a part can be outside the register."""
     if target.index is None or memory is not None:
         return False
     return window_of(machine, target).torn or step_of(machine, target) is None
@@ -56,7 +56,7 @@ def _wire(reader: Reader, vector: Vector, width: int, value: str) -> str:
 def _place(
     machine: Machine, reader: Reader, target: View, vector: Vector, memory: Memory | None
 ) -> tuple[str, str | None]:
-    """Return the target of the write, and the condition that it is within the register; None if it always is."""
+    """Return the target of the write, and the condition that it is within the register (None if it always is)."""
     if target.index is None:
         if memory is not None:
             return f"{vector.name}[{target.start // memory.size}]", None

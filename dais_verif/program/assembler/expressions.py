@@ -12,7 +12,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["INT32", "Expressions", "Row"]
 
-#: The ranges of a word, and of a pair of words, in a binary.
+#: The ranges of a word and of a pair of words in a binary.
 INT32 = (-(1 << 31), (1 << 31) - 1)
 INT64 = (-(1 << 63), (1 << 63) - 1)
 #: Largest exponent, positive or negative, of a power of two by which a literal is multiplied.
@@ -37,7 +37,7 @@ def _row(mnemonic: str, id0: int, id1: int = -1, data: int = 0) -> Row:
 
 
 def _pair(low: int, high: int) -> int:
-    """Return a data word of two int32."""
+    """Return the data word that consists of two int32."""
     return high << 32 | low & 0xFFFF_FFFF
 
 
@@ -48,7 +48,7 @@ class Expressions:
         self.cursor, self.inputs, self.tables, self.values = cursor, inputs, tables, values
 
     def type(self) -> FixedType:
-        """``s8.3``."""
+        """Parse a type such as ``s8.3``."""
         token = self.cursor.token
         if token.kind != "type":
             self.cursor.unexpected("a type such as s8.3 or u4.0")
@@ -60,7 +60,7 @@ class Expressions:
         return FixedType(k, int(width) - k - int(f), int(f))
 
     def value(self) -> int:
-        """``name`` or ``%N``: the index of an op."""
+        """Parse ``name`` or ``%N``, and return the index of the op."""
         cursor, token = self.cursor, self.cursor.token
         if token.kind == "value":
             if len(token.text) > 19 or int(token.text[1:]) >= len(self.values.places):
@@ -74,7 +74,7 @@ class Expressions:
         return self.values.named(cursor)
 
     def shift(self) -> int:
-        """``<<1`` or ``>>1``, or nothing: bits to the left."""
+        """Parse ``<<1``, ``>>1`` or nothing, and return the number of bits of a shift to the left."""
         cursor = self.cursor
         if cursor.accept("<<"):
             return cursor.unsigned("shift", INT32[1])
@@ -124,7 +124,7 @@ class Expressions:
         return self._two_operands(kind, minus if negated else None)
 
     def _argument(self, shifted: bool = False) -> tuple[bool, int, int | None]:
-        """Read an argument such as ``(-a)``: whether it is negated, the value, the shift if ``shifted`` allows one."""
+        """Parse an argument such as ``(-a)``; return whether it is negated, its value, and its shift if ``shifted``."""
         cursor = self.cursor
         cursor.take()
         cursor.expect("(")
@@ -136,7 +136,7 @@ class Expressions:
         return negated, a, shift
 
     def _sum(self) -> Row:
-        """``sum(a<<2, -b, 5>>3)``: values, and at most one integer."""
+        """Parse ``sum(a<<2, -b, 5>>3)``: values, and at most one integer."""
         cursor, data = self.cursor, 0
         terms: list[Term] = []
         cursor.take()
@@ -157,7 +157,7 @@ class Expressions:
         return Row(_SPECS["sum"].code, -1, len(terms), data, tuple(terms))
 
     def _mux(self) -> Row:
-        """``msb(c) ? a : -b<<s``."""
+        """Parse ``msb(c) ? a : -b<<s``."""
         cursor = self.cursor
         cursor.take()
         cursor.expect("(")
@@ -170,7 +170,7 @@ class Expressions:
         return _row(mnemonic, a, self.value(), _pair(condition, self.shift()))
 
     def _lookup(self) -> Row:
-        """``t[a - offset]`` or ``table 0[a - offset]``."""
+        """Parse ``t[a - offset]`` or ``table 0[a - offset]``."""
         cursor = self.cursor
         table = self.tables.number(cursor) if cursor.accept("table") else self.tables.named(cursor)
         cursor.expect("[")
@@ -183,7 +183,7 @@ class Expressions:
         return _row("lookup", a, data=_pair(table, offset))
 
     def _two_operands(self, kind: FixedType, minus: Token | None) -> Row:
-        """Read an operation that begins with a value, possibly negated."""
+        """Parse an operation that begins with a value, possibly negated."""
         cursor = self.cursor
         name, a = cursor.token.text[:40], self.value()
         operator = cursor.token.text
@@ -211,7 +211,7 @@ class Expressions:
         return _row("add" if operator == "+" else "sub", a, self.value(), self.shift())
 
     def _bitwise(self, a: int, negate_a: bool) -> Row:
-        """``and -b<<s`` after the first operand."""
+        """Parse ``and -b<<s`` after the first operand."""
         operation = BITWISE_NAMES.index(self.cursor.take().text)
         negate_b = self.cursor.accept("-")
         b = self.value()
@@ -221,7 +221,7 @@ class Expressions:
         return self.cursor.token.kind == "number" or self.cursor.token.text == "raw"
 
     def _constant(self, kind: FixedType, sign: int) -> int:
-        """``1.25`` or ``raw(10)`` times ``sign``, in units of the type's ``2**-f``."""
+        """Parse ``1.25`` or ``raw(10)``, and return it times ``sign``, in units of the type's ``2**-f``."""
         cursor, start = self.cursor, self.cursor.token
         if cursor.accept("raw"):
             cursor.expect("(")

@@ -16,7 +16,7 @@ KEYWORDS = frozenset(
     {"layout", "spec", "firmware", "input", "table", "output"}
     | {"relu", "quant", "msb", "raw", "data", *REDUCE_NAMES, *BITWISE_NAMES}
 )
-#: Most names, the latest ones, with which an unknown name is compared, so that hints are fast for large programs.
+#: The number of names, the latest ones, with which an unknown name is compared; the limit keeps hints fast.
 _MOST_NAMES = 2000
 
 
@@ -41,7 +41,7 @@ class Scope:
         self.places.append(place)
 
     def new_name(self, cursor: Cursor) -> str:
-        """Return the name at the cursor, which must be free."""
+        """Return the name at the cursor, which must not be declared yet."""
         name = cursor.token.text
         if name in KEYWORDS:
             cursor.refuse(f"{name!r} is a keyword; choose another name for the {self.what}")

@@ -1,7 +1,7 @@
 """The statements of the text form, and the program that they define.
 
-A text is read line by line, with one token of look-ahead. The validity of the program is checked by ``checks``; its
-findings are reported with the line.
+A text is read line by line, with one token of look-ahead. ``checks`` checks that the program is valid; its findings are
+reported with the line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
 
 class Labelled(NamedTuple):
-    """A program, and the numbers of its inputs and outputs by their names in the text."""
+    """A program, and the numbers of its inputs and outputs, by their names in the text."""
 
     program: Program
     inputs: Mapping[str, int]
@@ -58,7 +58,7 @@ def assemble_labelled(text: str, name: str, first: int = 1) -> Labelled:
 
 
 class _Assembler:
-    """The parsed part of a program."""
+    """The part of a program that has been parsed so far."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -80,7 +80,7 @@ class _Assembler:
         }
 
     def program(self) -> Program:
-        """Read everything."""
+        """Parse the whole text, and return the program."""
         cursor = self.cursor
         statements = {"layout": self.layout, "input": self.input, "table": self.table, "output": self.output}
         while cursor.next_line():
@@ -99,7 +99,7 @@ class _Assembler:
         return replace(program, origin=self.origin)
 
     def layout(self) -> None:
-        """``layout v1 spec 1 firmware 0``."""
+        """Parse ``layout v1 spec 1 firmware 0``."""
         cursor = self.cursor
         if self.started:
             cursor.refuse("layout must be the first statement")
@@ -121,7 +121,7 @@ class _Assembler:
             self.origin = _ALIR
 
     def input(self) -> None:
-        """``input x<<2, y``."""
+        """Parse ``input x<<2, y``."""
         self.cursor.take()
         while True:
             self.label(self.inputs)
@@ -130,7 +130,7 @@ class _Assembler:
                 return
 
     def table(self) -> None:
-        """``table t = [1, -2, 3]``; the entries may stand on several lines."""
+        """Parse ``table t = [1, -2, 3]``, whose entries may stand on several lines."""
         cursor = self.cursor
         if self.origin.layout not in ("v1", "alir"):
             cursor.refuse(f"the {self.origin.layout} layout carries no tables; write 'layout v1'")
@@ -149,13 +149,13 @@ class _Assembler:
         self.entries.append(entries)
 
     def skip_lines(self, opening: Token) -> None:
-        """Go to the next token, on whatever line it stands."""
+        """Go to the next token, which may stand on a later line."""
         while self.cursor.token.kind == "end":
             if not self.cursor.next_line():
                 self.cursor.refuse("this '[' is never closed; expected ']'", opening)
 
     def output(self) -> None:
-        """``output y = -v>>1``; the value may be 0, for a constant 0."""
+        """Parse ``output y = -v>>1``; instead of a value, 0 stands for a constant 0."""
         cursor = self.cursor
         cursor.take()
         self.label(self.outputs)
@@ -170,7 +170,7 @@ class _Assembler:
         self.out_rows.append((index, self.expressions.shift(), int(negated)))
 
     def label(self, scope: Scope) -> None:
-        """Read the name or the number of a new member of ``scope``; the number is only checked."""
+        """Parse the name or the number of a new member of ``scope``; a number is only checked."""
         cursor, token, number = self.cursor, self.cursor.token, len(scope.places)
         if token.kind == "number":
             if cursor.unsigned("number", 1 << 63) != number:
@@ -182,7 +182,7 @@ class _Assembler:
             cursor.unexpected(f"a name or the number {number}")
 
     def op(self) -> None:
-        """Read an op, such as ``a = s8.3 b + c<<1``."""
+        """Parse an op, such as ``a = s8.3 b + c<<1``."""
         cursor, token, name = self.cursor, self.cursor.token, None
         if token.kind == "value":
             index = len(self.values.places)

@@ -10,10 +10,10 @@ from dais_verif.errors import ProgramError
 
 __all__ = ["LONGEST_NUMBER", "Cursor", "Place", "Token", "decoded", "error_at", "quoted"]
 
-#: Most characters of a number in a program; the limit keeps arithmetic fast.
+#: The largest number of characters of a number in a program; the limit keeps arithmetic fast.
 LONGEST_NUMBER = 64
 
-#: In ASCII mode only ASCII is white space or a digit; everything else is a token of kind ``bad``.
+#: In ASCII mode, only ASCII characters count as white space or digits; all others are tokens of kind ``bad``.
 _TOKEN = re.compile(
     r"""
     (?P<type>[su]\d+\.-?\d+(?![\w.]))
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 class Token(NamedTuple):
-    """``kind``: ``type``, ``name``, ``value``, ``number``, ``mark``, ``bad`` or ``end`` (of the line, no text)."""
+    """``kind``: ``type``, ``name``, ``value``, ``number``, ``mark``, ``bad`` or ``end`` (of a line)."""
 
     kind: str
     text: str
@@ -49,7 +49,7 @@ class Token(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Its first position."""
+        """The position of the token's first character."""
         return Place(self.line, self.column)
 
     def __str__(self) -> str:
@@ -59,12 +59,12 @@ class Token(NamedTuple):
 
 
 def error_at(name: str, place: Place, message: str) -> ProgramError:
-    """Return the one line for what is wrong at ``place`` of the text ``name``."""
+    """Return the error, on one line, for a mistake at ``place`` of the text ``name``."""
     return ProgramError(f"{name}:{place.line}:{place.column}: {message}")
 
 
 def decoded(data: bytes, name: str, remedy: str) -> str:
-    """Decode UTF-8 ``data``. Raises ``ProgramError`` at the first invalid byte; ``remedy``: what to do about it."""
+    """Decode UTF-8 ``data``. Raises ``ProgramError`` at the first invalid byte; ``remedy``: how to correct it."""
     at = data.find(b"\0")
     try:
         text = data.decode("utf-8-sig")
@@ -80,8 +80,8 @@ def decoded(data: bytes, name: str, remedy: str) -> str:
 class Cursor:
     """The next token to read. Lines without a token are skipped.
 
-    ``first``: the number of the first line, if the text is a part of another. ``tokens``: the pattern of tokens, for
-    another language. ``longest``: most characters of a number.
+    ``first``: the number of the first line, if the text is a part of another text. ``tokens``: the pattern of tokens,
+    if the text is in another language. ``longest``: the largest number of characters of a number.
     """
 
     def __init__(
@@ -126,14 +126,14 @@ class Cursor:
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def line_that_begins(self, pattern: str) -> int | None:
-        """Return the number of the first line, from the current one on, whose start matches the regular expression."""
+        """Return the number of the first line, from the current one on, that begins with a match of ``pattern``."""
         lines = enumerate(self._lines[self._line - 1 :], self._line + self._first - 1)
         return next((number for number, line in lines if re.match(pattern, line, re.ASCII)), None)
 
     def lines_before(self, closing: str) -> tuple[str, int] | None:
-        """Return all lines after that of the token, up to one equal to ``closing``, and the number of the first.
+        """Return the lines after the token's line, up to a line ``closing``, and the number of the first of them.
 
-        The token is then ``closing``. None if there is no such line.
+        The token is then ``closing``. Returns None if there is no such line.
         """
         first = self._line
         for at in range(first, len(self._lines)):
@@ -158,13 +158,13 @@ class Cursor:
         return True
 
     def expect(self, text: str) -> Token:
-        """Return the token, which must be ``text``."""
+        """Return the token, which must be ``text``, and advance the cursor."""
         if self.token.text != text:
             self.unexpected(repr(text))
         return self.take()
 
     def number(self, what: str) -> int | Fraction:
-        """Return a number without a sign."""
+        """Return the number at the cursor, which has no sign, and advance it. ``what``: the name in messages."""
         text = self.token.text
         if self.token.kind != "number":
             self.unexpected(f"a number ({what})")
@@ -174,7 +174,7 @@ class Cursor:
         return Fraction(text) if "." in text else int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
     def integer(self, what: str, low: int, high: int) -> int:
-        """Return an integer ``low..high``, possibly negative. ``what``: its name in messages."""
+        """Return an integer in ``low..high``, possibly negative. ``what``: the name of the integer in messages."""
         start, minus = self.token, self.accept("-")
         text, value = self.token.text, self.number(what)
         shown = f"{what} is {'-' if minus else ''}{text}"
@@ -186,17 +186,17 @@ class Cursor:
         return value
 
     def unsigned(self, what: str, high: int) -> int:
-        """Return an integer ``0..high`` without a sign."""
+        """Return an integer in ``0..high`` without a sign."""
         if self.token.text == "-":
             self.unexpected(f"a number ({what})")
         return self.integer(what, 0, high)
 
     def unexpected(self, wanted: str, hint: str = "") -> NoReturn:
-        """Refuse the token. ``wanted``: what the grammar allows here."""
+        """Refuse the token. ``wanted``: what the grammar allows in its place."""
         if self.token.kind == "bad":
             self.refuse(f"unexpected character {self.token}; expected {wanted}{hint}")
         self.refuse(f"expected {wanted}, found {self.token}{hint}")
 
     def refuse(self, message: str, token: Token | None = None) -> NoReturn:
-        """Raise ``ProgramError`` at ``token``; without one, at the next token."""
+        """Raise ``ProgramError`` at ``token``, by default at the next token."""
         raise error_at(self.name, (token or self.token).place, message)

@@ -17,7 +17,7 @@ __all__ = ["as_it_was", "notes_of", "to_alir", "to_da4ml", "to_dais"]
 def to_da4ml(program: Program) -> Program:
     """Return an equivalent DAIS program that da4ml's JSON can express.
 
-    It has an interval for every op, and the interval of a lookup's operand begins where its table does. Raises
-    ``InputError``, which names the op, if that is impossible.
+    The result has an interval for every op, and the interval of a lookup's operand begins where the table begins.
+    Raises ``InputError``, which names the op, if there is no such program.
     """
     return to_dais(to_alir(program), keep_windows=True)

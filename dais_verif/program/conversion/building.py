@@ -13,7 +13,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["ZERO", "Builder"]
 
-#: The type of a constant 0 as start of a sum. It has one bit, which da4ml's RTL needs.
+#: The type of a constant 0 at the start of a sum. The type has one bit, which da4ml's RTL needs.
 ZERO = FixedType(0, 1, 0)
 
 
@@ -43,7 +43,7 @@ class Builder:
         interval: tuple[int, int] | None = None,
         of: int | None = None,
     ) -> int:
-        """Append an op and return its number. ``of``: the op of the source whose result this is."""
+        """Append an op and return its number. ``of``: the op of the source whose result the new op computes."""
         if code == Code.SUM:
             id0, id1 = len(self._terms), len(terms)
             self._terms += terms
@@ -51,7 +51,7 @@ class Builder:
         self.types.append(kind)
         self.intervals.append(interval or (kind.raw_min, kind.raw_max))
         known = self.source.estimates if of is not None else None
-        # A new op is not available before its operands: da4ml divides stages by that.
+        # An additional op gets the latency of its latest operand, since da4ml divides stages by latency.
         operands = Op(len(self._rows) - 1, code, id0, id1, data, kind, tuple(terms)).operands
         late = max((self._estimates[operand][0] for operand in operands), default=0.0)
         self._estimates.append((float(known.latency[of]), float(known.cost[of])) if known else (late, 0.0))
@@ -66,7 +66,7 @@ class Builder:
         return self._zero
 
     def program(self, origin: Origin) -> Program:
-        """Return the program, which is valid, with inputs and outputs of the source."""
+        """Return the program, which is valid, with the inputs and outputs of the source."""
         source = self.source
         table = np.array(self._rows, dtype=np.int64).reshape(-1, 7)
         latency, cost = np.array(self._estimates, dtype=np.float64).reshape(-1, 2).T.copy()

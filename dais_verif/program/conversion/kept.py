@@ -1,7 +1,7 @@
 """Content of a DAIS binary that ALIR cannot represent: notes stored with a program, which alkaid ignores.
 
-These are the layout and its versions, unused data words, and the original ops where lowering does not reproduce them.
-Notes are used only if the resulting program is raised to exactly this program again.
+This content is the layout and its versions, unused data words, and the original ops that lowering does not reproduce.
+Notes are used only if raising the program that they describe gives exactly the program in the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["as_it_was", "notes_of"]
 
 
 def notes_of(program: Program, raised: Program) -> dict[str, Any] | None:
-    """Return the notes to store with ``raised`` to recover the binary ``program``; None if it is not a binary."""
+    """Return the notes to store with ``raised`` to recover ``program``; None if ``program`` is not from a binary."""
     origin = program.origin
     if origin.layout not in LAYOUTS:
         return None
@@ -46,7 +46,7 @@ def notes_of(program: Program, raised: Program) -> dict[str, Any] | None:
 
 
 def as_it_was(program: Program) -> Program | None:
-    """Return the DAIS program that the notes in ``program`` describe; None without valid notes."""
+    """Return the DAIS program that the notes in ``program`` describe; None if there are no valid notes."""
     if program.notes is None:
         return None
     try:

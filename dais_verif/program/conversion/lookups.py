@@ -1,7 +1,8 @@
-"""Lookups in JSON: a table's first entry belongs to the least value of the operand's interval.
+"""Lookups in JSON, where a table's first entry belongs to the least value of the operand's interval.
 
-A binary has an arbitrary offset instead, so the table may begin or end outside of the operand's type. Entries that are
-never read are left out. If the table does not begin with the interval, an additional op declares another interval.
+A binary has an arbitrary offset instead, so that the table may begin or end outside of the operand's type. Entries that
+are never read are left out. If the table does not begin where the interval begins, an additional op declares another
+interval.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
 
 
 def _window(made: Builder, a: int, kind: FixedType, lo: int, hi: int) -> tuple[int, int]:
-    """Return an op with the value of ``a`` whose interval begins at ``lo``, and the start of its interval.
+    """Return an op with the value of ``a`` and an interval that begins at ``lo``, and the actual start of the interval.
 
     A type whose interval begins at 0 or above would be unsigned; a signed value is then shifted to begin at -1.
     """

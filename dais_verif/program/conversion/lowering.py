@@ -1,7 +1,7 @@
 """Convert ALIR to DAIS.
 
 A sum becomes a chain of sums of two terms. Intermediate results have exact types, so that only the last op, which has
-the type of the sum, can break a promise. A negation is merged into its only reader, if that has a negating form.
+the type of the sum, can break a promise. A negation is merged into its only reader, if the reader has a negating form.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class _Lowering:
         return kind.k >= exact.k and kind.i >= exact.i and kind.f >= exact.f
 
     def _changes_nothing(self, op: Op) -> bool:
-        """Return True if ``op`` quantises to the type that its operand has."""
+        """Return True if ``op`` quantises its operand to the type that the operand already has."""
         return op.code == Code.QUANT and self.source.ops[op.id0].type == op.type
 
     def _takes_negation(self, reader: Op, op: Op) -> bool:
         """Return True if ``reader`` has a form that negates ``op``'s operand itself."""
         if reader.code == Code.MUX:
             return reader.id1 == op.index
-        if reader.code == Code.BIT_UNARY:  # the result depends on the operand type
+        if reader.code == Code.BIT_UNARY:  # the result of the reduction depends on the type of its operand
             operand = self.source.ops[op.terms[0].op].type
             same = operand.width > 0 and operand.f == op.type.f
             return reader.data == 1 or (same and reader.data == 0 and reader.type.k == 1)
@@ -112,7 +112,7 @@ class _Lowering:
         """Add an exact shift, then a quantisation."""
         made, a = self.made, self.value(op.id0)
         kind = made.types[a]
-        if not kind.width:  # 0 in any units
+        if not kind.width:  # the value is 0 in any units
             made.add(Code.CONST, op.type, interval=interval, of=op.index)
             return
         exact = kind._replace(i=kind.i + op.data, f=kind.f - op.data)
@@ -143,7 +143,7 @@ class _Lowering:
             total = made.add(code, exact, total, b, shift, interval=(lo, hi))
 
     def first(self, op: Op) -> tuple[int, list[Term]]:
-        """Return the start of the chain, and the terms to add, at least one."""
+        """Return the first value of the chain, and the terms to add to it, of which there is at least one."""
         made, terms = self.made, list(op.terms)
         for term in op.terms:
             if term.op < 0:
@@ -160,7 +160,7 @@ class _Lowering:
 
 
 def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: bool) -> tuple[int, int, int]:
-    """Return the raw range, and its ``f``, of a range plus or minus any shifted value of type ``kind``."""
+    """Return the raw range and the ``f`` of range ``total`` plus or minus any shifted value of type ``kind``."""
     lo, hi, f = total
     if not kind.width:
         return total

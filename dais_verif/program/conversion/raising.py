@@ -1,7 +1,7 @@
 """Convert DAIS to ALIR.
 
-ALIR has no opcodes that negate their operand, so an exact negation is inserted. The type of an op that is always 0 has
-no step in ALIR, so values that depend on the step get a separate constant.
+ALIR has no opcodes that negate their operand, so an exact negation is inserted. In ALIR, the type of an op that is
+always 0 has no step, so a separate constant replaces data whose meaning depends on the step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
 def to_alir(program: Program) -> Program:
     """Return the ALIR program equivalent to ``program``, op by op; ops that exist only in ALIR are kept.
 
-    Every op has an interval, as declared or of its type. Raises ``ProgramError`` if a type exceeds the limits.
+    Every op of the result has an interval: the declared one, or that of its type. Raises ``ProgramError`` if a type
+    exceeds the limits.
     """
     raising = _Raising(program)
     for op in program.ops:
@@ -79,7 +80,7 @@ class _Raising:
                 made.add(op.code, kind, a, b, op.data, interval=interval, of=op.index)
 
     def negated(self, a: int) -> int:
-        """Return the exact negation of value ``a``; that of 0 is 0."""
+        """Return the exact negation of value ``a``; if the type of ``a`` has no bits, this is ``a`` itself."""
         kind = self.made.types[a]
         if not kind.width:
             return a
@@ -111,7 +112,7 @@ class _Raising:
         terms: tuple[Term, ...],
         data: int | None = None,
     ) -> None:
-        """Add a sum of ALIR: a negation, a value and a constant, or at least two values."""
+        """Add a sum in one of the forms of ALIR: a negation, a value and a constant, or at least two values."""
         made, data = self.made, op.data if data is None else data
         shape = opcode_of_sum(terms).number
         value, constant = (*terms, terms[0])[:2]
@@ -127,7 +128,7 @@ class _Raising:
         made.add(Code.SUM, kind, data=data, terms=terms, interval=interval, of=op.index)
 
     def as_value(self, term: Term, data: int) -> Term:
-        """Return a constant term as a term that reads a constant."""
+        """Return ``term``, where a constant term becomes a term that reads a constant op."""
         if term.op >= 0:
             return term
         kind = type_of_interval(data, data, 0)

@@ -18,7 +18,7 @@ _BITS = 53
 def spelt(kind: FixedType, interval: tuple[int, int]) -> tuple[int, int]:
     """Return the raw ``interval`` of an op of type ``kind``, or the nearest one that JSON can represent.
 
-    ``kind`` is still the smallest type that holds it, so readers infer the same type.
+    ``kind`` is still the smallest type that holds the result, so readers infer the same type.
     """
     if kind.f <= 0:
         return interval
@@ -37,7 +37,7 @@ def _cut(value: int) -> int:
 
 
 def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[int | float]:
-    """Return ``[min, max, step]``. Raises ``InputError``, which begins with ``where``, if JSON cannot represent it."""
+    """Return ``[min, max, step]``. Raises ``InputError``, which begins with ``where``, if JSON cannot express them."""
     if not kind.width:
         return [0.0, 0.0, 1.0]
     step = Fraction(2) ** -kind.f
