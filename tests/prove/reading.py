@@ -36,7 +36,7 @@ def has_yosys() -> bool:
 
 needs_yosys = pytest.mark.skipif(not has_yosys(), reason="no Yosys")
 FRONT_ENDS = ["slang", pytest.param("yosys", marks=needs_yosys)]
-#: The same front ends, for tests that read much: Yosys is slow there.
+#: The same front ends, for tests that read much: Yosys takes long there, so it only runs in the slow suite.
 SLOW_FRONT_ENDS = ["slang", pytest.param("yosys", marks=[needs_yosys, pytest.mark.slow])]
 
 

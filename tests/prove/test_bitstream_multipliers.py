@@ -182,7 +182,7 @@ def test_each_bit_of_its_tiles_counts_or_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_product_is_built_and_proved(tmp_path: Path) -> None:
-    """A product is proved; with one bit flipped, the sign option of its multiplier, it is refuted."""
+    """A product is proved; it is refuted if the bit of the sign option of its multiplier is flipped."""
     require_icestorm()
     program = assemble(
         "layout v1\ninput 0\ninput 1\na = s10.0 input 0\nb = u8.0 input 1\np = s18.0 a * b\noutput 0 = p\n"

@@ -103,7 +103,7 @@ def test_a_reset_that_is_active_low(tmp_path: Path) -> None:
     assert run.exit_code != 0
 
 
-#: What is replaced in our own pipeline of three stages, and the number of edges of the shortest trace.
+#: In our own pipeline of three stages: a pattern, its replacement, and the edges of the shortest trace that shows it.
 BUGS = {
     "missing reset": (r"      valid_s3 <= 1'b0;\n", "", 4),
     "no reset at all": (r"    if \(rst\) begin", "    if (0) begin", 3),

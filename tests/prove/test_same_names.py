@@ -1,4 +1,4 @@
-"""Signals with the same text as their name are distinguished, such as a path of instances and an escaped name."""
+"""Signals whose names are the same text are distinguished, such as a path of instances and an escaped name."""
 
 from __future__ import annotations
 

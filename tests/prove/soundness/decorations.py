@@ -47,7 +47,7 @@ def _block(plan: Plan, resets: str, body: str, *, may_reset: bool = True, enable
 
 
 def _flag(plan: Plan) -> None:
-    """Change a value until a flag is 1; the reset sets the flag to 0, and it is 1 some edges later."""
+    """Change a value until a flag is 1; the reset sets the flag to 0, and the flag is 1 some edges later."""
     depth, key = plan.rng.randint(1, 3), _place(plan)
     bits = f"ok{len(plan.lines)}"
     initial = plan.rng.choice(("", "", " = 0"))
@@ -167,7 +167,7 @@ def _sticky(plan: Plan) -> None:
 
 
 def _before(plan: Plan) -> None:
-    """Change a value if the vector before has a certain value."""
+    """Change a value if the previous vector has a certain value."""
     name, key = f"last{len(plan.lines)}", _place(plan)
     width = plan.width(key[0])
     plan.lines.append(f"  reg [{width - 1}:0] {name};")
