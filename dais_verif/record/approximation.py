@@ -18,9 +18,10 @@ APPROXIMATION_SCHEMA = "dais-verif/approximation/1"
 class AppliedRecord(RunRecord):
     """A network under a configuration, written into the folder ``output``.
 
-    ``config``: its name, or the names of all configurations of a machine, separated by commas. ``program``: the
-    resulting program, or machine, with details in ``folded``; ``exact_ops``: ops of the network without approximation.
-    ``sha256``: of the files of the network and of configurations. ``notes``: choices that a knob leaves open.
+    ``config``: the name of the configuration, or the names of all configurations of a machine, separated by commas.
+    ``program``: the resulting program, or the resulting machine, which ``folded`` describes. ``exact_ops``: the number
+    of ops of the network without approximation. ``sha256``: the hashes of the network's file and of the file of
+    configurations. ``notes``: the choices made where a knob leaves them open.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -43,16 +44,17 @@ class AppliedRecord(RunRecord):
 class Measured:
     """The measurements of a configuration on data.
 
-    ``correct`` of ``total`` samples; ``accuracy`` in percent, and its 95 % confidence ``interval`` for all data;
-    ``loss``: relative to the first configuration, in percent.
+    ``correct`` of ``total`` samples are classified correctly; ``accuracy`` is in percent, and ``interval`` is its 95 %
+    confidence interval for all data. ``loss``: the loss of accuracy relative to the first configuration, in percent.
 
-    ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs. ``largest``: the
-    largest difference from the exact network over all samples and outputs, and ``bound``: its limit for any input;
-    ``bounds``: the limit of each output, and ``reached``: the difference that some input causes, which is a sample
-    unless bounds were sharpened. ``unfinished``: outputs for which the solver did not decide how much of the bound is
-    reached. ``cells`` of each kind and ``depth`` in cells: of the network after synthesis, in the form of the record;
-    ``cycles``: of a machine with memories, from start to done; None if it cannot be one. ``refused``: why it cannot be
-    applied; then all other fields are None.
+    ``ops``: the number of ops of the program. ``speedup``: the speed-up that the tuner's model predicts from
+    multiply-adds and knobs. ``largest``: the largest difference from the exact network over all samples and outputs.
+    ``bound``: the limit of this difference for any input. ``bounds``: the limit of each output; ``reached``: the
+    largest known difference of each output, which a sample causes unless bounds were sharpened. ``unfinished``: outputs
+    for which the solver did not decide how much of the bound is reached. ``cells``, ``depth``: the number of cells of
+    each kind, and the depth in cells, of the network after synthesis, in the form of the record. ``cycles``: the cycles
+    of a machine with memories from start to done; None if the network cannot be such a machine. ``refused``: why the
+    configuration cannot be applied; then all other fields are None.
     """
 
     name: str
@@ -79,11 +81,12 @@ class Measured:
 class MeasuredRecord(RunRecord):
     """All configurations of a file on the samples of ``data``.
 
-    ``budget``: the largest allowed loss, in percent; ``chosen``: the fastest configuration within it. ``target``: the
-    synthesis target of all configurations, in ``form``. ``curves``: names on the curve of loss against a gain: the
-    predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``. ``sharpened``: whether the solver computed bounds.
-    ``output``: the folder with ``measured.txt``, the file with measured columns, and a file of the configurations on
-    each curve, with that gain as their speed-up.
+    ``budget``: the largest allowed loss, in percent; ``chosen``: the fastest configuration within the budget.
+    ``target``: the synthesis target of all configurations, which are synthesized in ``form``. ``curves``: for each gain
+    (the predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``), the names of the configurations on the curve of loss
+    against this gain. ``sharpened``: whether the solver computed bounds. ``output``: the folder with ``measured.txt``,
+    which is the file with measured columns, and with one file per curve, which has the configurations on the curve,
+    with the gain as their speed-up.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -106,9 +109,10 @@ class MeasuredRecord(RunRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TunedRecord(RunRecord):
-    """A search: ``tried`` configurations were measured, and the useful ones written to the file ``output``.
+    """A search: ``tried`` configurations were measured, and the useful ones were written to the file ``output``.
 
-    ``chosen``: the fastest within the ``budget``, with its columns; ``speedup`` is predicted.
+    ``chosen``: the fastest configuration within the ``budget``. ``speedup``, ``accuracy``, ``loss``: those of the
+    chosen configuration; the speed-up is predicted.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "show_in_notebooks", "to_tree"]
 
-#: Version of ``--json``; later versions only add fields.
+#: The version of the output of ``--json``; later versions only add fields.
 SCHEMA = "dais-verif/result/1"
 
 
@@ -44,7 +44,7 @@ _renderers: list[Callable[[Record], str]] = []
 
 
 def show_in_notebooks(renderer: Callable[[Record], str]) -> None:
-    """Let ``renderer`` make the HTML of records in notebooks; it replaces the previous one."""
+    """Let ``renderer`` make the HTML of records in notebooks; it replaces the previous renderer."""
     _renderers[:] = [renderer]
 
 
@@ -72,7 +72,7 @@ class Record:
 
         Raises ``InputError`` if it is not a record, has another schema, or an exit code that contradicts its verdict.
         """
-        import msgspec  # only needed to read: verbs that print a record need not wait for it
+        import msgspec  # imported only for reading, so that commands that print a record need not wait for it
 
         try:
             tree = msgspec.json.decode(text)
@@ -86,10 +86,10 @@ class Record:
         return record
 
     def _require_head(self, tree: dict[str, Any]) -> None:
-        """Raise ``InputError`` if ``tree``, from which this record was read, contradicts it."""
+        """Raise ``InputError`` if ``tree``, from which this record was read, contradicts the record."""
 
     def _repr_html_(self) -> str | None:
-        """Return the HTML for a notebook; None: ``repr``."""
+        """Return the HTML for a notebook, or None: then the notebook shows ``repr``."""
         return _renderers[0](self) if _renderers else None
 
 
@@ -97,7 +97,7 @@ class Record:
 class RunRecord(Record):
     """The record of a run, with its verdict. ``message``: the verdict in words."""
 
-    #: True if JSON ends with the exit code, as in earlier versions.
+    #: True if the exit code is the last field in JSON, as in earlier versions.
     EXIT_CODE_LAST: ClassVar = False
 
     verdict: Verdict

@@ -10,16 +10,16 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["BUILD_RECORD", "BuildRecord", "BuildTiming"]
 
-#: The record, in the folder of a build.
+#: The file of the record, in the folder of a build.
 BUILD_RECORD = "build.json"
 
 
 @dataclass(frozen=True)
 class BuildTiming:
-    """``required``: requested MHz, if any. ``registers``: MHz between registers, by nextpnr.
+    """``required``: the requested MHz, if any. ``registers``: the MHz that paths between registers allow, by nextpnr.
 
-    ``path``: ns of the longest path, including paths from and to pins, which icetime finds in the bitstream. None:
-    there is no such path.
+    ``path``: the delay of the longest path that icetime finds in the bitstream, including paths from and to pins, in
+    ns. ``registers`` or ``path`` is None if there is no such path.
     """
 
     required: float | None
@@ -28,7 +28,7 @@ class BuildTiming:
 
     @property
     def allowed(self) -> float | None:
-        """The clock in MHz that both allow; None if there is no path."""
+        """The clock in MHz that ``registers`` and ``path`` both allow; None if there is no path."""
         found = [self.registers] if self.registers is not None else []
         found += [1000 / self.path] if self.path else []
         return min(found, default=None)
@@ -43,12 +43,13 @@ class BuildTiming:
 class BuildRecord(Record):
     """A run of ``build``. The verification of the bitstream does not rely on it.
 
-    ``wrap``: ``none``, or the link in front of the core; ``clock_port``: of module ``top``, if it has one.
-    ``design_options``: options of ``sim`` and ``prove`` for the pins of a bare pipeline. ``pins``: of each bit of each
-    port; ``pins_chosen``: whether they were assigned automatically. ``counts``: cells of each kind, before packing;
-    ``used``: resources of the device by nextpnr's names, used and available. ``stages``, ``max_depth``,
-    ``delay_model``: of a pipeline; ``bram``, ``dsp``: whether tables may become block RAMs, and products DSPs.
-    ``files``: SHA-256 of the files in ``folder``, by relative name.
+    ``wrap``: ``none``, or the link in front of the core; ``clock_port``: the clock port of module ``top``, if it has
+    one. ``design_options``: the options of ``sim`` and ``prove`` for the pins of a bare pipeline. ``pins``: the pin of
+    each bit of each port; ``pins_chosen``: whether the pins were assigned automatically. ``counts``: the number of
+    cells of each kind, before packing. ``used``: the resources of the device by nextpnr's names, used and available.
+    ``stages``, ``max_depth``, ``delay_model``: the options of a pipeline. ``bram``: whether tables may become block
+    RAMs; ``dsp``: whether products may become DSPs. ``files``: the SHA-256 of each file in ``folder``, by relative
+    name.
     """
 
     program: ProgramInfo
@@ -74,5 +75,5 @@ class BuildRecord(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """PASS: failed builds leave no record. It does not state what the bitstream computes."""
+        """PASS, since a failed build leaves no record. The verdict does not state what the bitstream computes."""
         return Verdict.PASS

@@ -1,4 +1,4 @@
-"""The record of ``cache``: the cached builds and proofs on this machine, and the space freed by removing them."""
+"""The record of ``cache``: the cached builds and proofs on this machine, and the space that removing them frees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CacheContents", "KeptBuild", "RemovedFromCache"]
 
 @dataclass(frozen=True)
 class KeptBuild:
-    """A build. ``used``: the time of its last use, in seconds since 1970. ``facts``: its sources and tools."""
+    """A cached build. ``used``: the time of its last use, in seconds since 1970. ``facts``: its sources and tools."""
 
     key: str
     bytes: int
@@ -22,7 +22,7 @@ class KeptBuild:
 
 @dataclass(frozen=True)
 class CacheContents:
-    """The whole cache; ``builds``: most recently used first. ``runtime_bytes``: of parts compiled once per machine."""
+    """The whole cache, the last used builds first. ``runtime_bytes``: the size of parts compiled once per machine."""
 
     folder: str
     limit_bytes: int
@@ -38,7 +38,7 @@ class CacheContents:
 
 @dataclass(frozen=True)
 class RemovedFromCache:
-    """Removed items. ``abandoned``: temporary folders of killed runs."""
+    """The removed items. ``abandoned``: the number of temporary folders of killed runs."""
 
     builds: int
     builds_bytes: int

@@ -15,7 +15,7 @@ CERTIFICATE_CHECK_SCHEMA = "dais-verif/verify-cert/1"
 
 @dataclass(frozen=True)
 class CertificateFinding:
-    """A deviation from the certificate: ``what`` (a file, or a part of the certificate), and both values."""
+    """A deviation in ``what`` (a file, or a part of the certificate), with the expected and the found value."""
 
     what: str
     expected: str
@@ -27,7 +27,7 @@ class CertificateFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateFacts:
-    """Facts in a certificate: the hash of the program, when it was ``issued``, the numbers of stages and files."""
+    """Facts in a certificate: the hash of the ``program``, the time of issue, and the numbers of stages and files."""
 
     program: str
     issued: str
@@ -37,10 +37,10 @@ class CertificateFacts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CertificateRecord(RunRecord):
-    """A run of ``verify-cert``. ``findings`` contradict the certificate, ``notes`` do not.
+    """A run of ``verify-cert``. ``findings`` contradict the certificate; ``notes`` do not.
 
-    ``rerun``: whether a repeated sign-off gave the same result. ``facts``: None if the certificate cannot be read. JSON
-    has no message, which follows from the other fields.
+    ``rerun``: whether the sign-off was repeated with the same result. ``facts``: None if the certificate cannot be
+    read. JSON has no message, which follows from the other fields.
     """
 
     SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA

@@ -15,9 +15,9 @@ __all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedOp:
-    """An op with its name. ``how``: the basis of a proof. ``inputs``: exact values that break its promise.
+    """An op with its name. ``how``: the basis of a proof. ``inputs``: exact inputs that break the op's promise.
 
-    ``block``: the block of a machine to which the number ``op`` refers; ``connections`` for checks of an index.
+    ``block``: the block of a machine in which the op has the number ``op``; ``connections`` if the op checks an index.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("how", "inputs", "block")
@@ -38,9 +38,10 @@ class NamedOp:
 class Overflow:
     """The overflow analysis of the ops that promise not to change their value.
 
-    ``proved_impossible``: the number that intervals prove safe. ``possible``: the number that they cannot; of these
-    ``proved_by_proof``, ``broken`` by inputs, and ``undecided``; None if no proof was requested or needed. ``certain``:
-    broken by every input. ``inputs``: the intervals of the inputs.
+    ``proved_impossible``: the number of ops that intervals prove safe. ``possible``: the ops that intervals do not
+    prove safe. Of these, a proof shows ``proved_by_proof`` to be safe, ``broken`` to be broken by some inputs, and
+    leaves others ``undecided``; these fields are None if no proof was requested or needed. ``certain``: the ops whose
+    promise every input breaks. ``inputs``: where the intervals of the inputs come from.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("proved_by_proof", "broken", "undecided")
@@ -56,7 +57,7 @@ class Overflow:
 
 @dataclass(frozen=True)
 class WidthSummary:
-    """The widths of the ops, in bits: the largest, the number that are 0, their sum."""
+    """The widths of the ops, in bits: the largest width, the number of ops without bits, and the sum of all widths."""
 
     max: int
     zero: int
@@ -65,9 +66,9 @@ class WidthSummary:
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """The parts of a machine: ops and dead ops of each block; elements of each port.
+    """The parts of a machine: the numbers of ops and dead ops of each block, and of elements of each port.
 
-    ``uninitialised``: registers whose value is unknown until the first write.
+    ``uninitialised``: the registers whose value is unknown until the first write.
     """
 
     blocks: dict[str, int]
@@ -90,11 +91,11 @@ class PortWidths:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckRecord(RunRecord):
-    """A run of ``check``. ``tables``: their lengths. ``opcodes``, ``widths``: the number of ops per opcode and width.
+    """A run of ``check``. ``tables``: their lengths. ``opcodes``, ``widths``: the numbers of ops by opcode and width.
 
-    ``project``: the given folder, and its contents. ``machine``: of a machine, whose ops are counted over all blocks,
-    and whose depth is that of one cycle. ``network``: of a network, its nodes with their types. ``depth``: of the
-    longest chain of ops. ``meaningless_data``: ops with data that their opcode does not use.
+    ``project``: the given folder, and its contents. ``machine``: the parts of a machine; its ops are then counted over
+    all blocks, and the depth is that of one cycle. ``network``: the nodes of a network with their types. ``depth``: the
+    length of the longest chain of ops. ``meaningless_data``: the ops with data that their opcode does not use.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("network",)

@@ -14,7 +14,7 @@ CONFIGURATIONS_SCHEMA = "dais-verif/configurations/1"
 
 @dataclass(frozen=True, kw_only=True)
 class OpInfo:
-    """An op with the name and the number of its knob, as in the file. ``half``: it computes in binary16.
+    """An op with the name and the number of its knob, as in the file. ``half``: the op computes in binary16.
 
     ``skips``: rows, columns or filter; None: nothing is skipped.
     """
@@ -37,7 +37,7 @@ class NodeInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigurationInfo:
-    """A configuration. ``line``: of its header, counted from 1. ``on_curve``: whether HPVM's runtime keeps it."""
+    """A configuration. ``line``: the line of its header, from 1. ``on_curve``: whether HPVM's runtime keeps it."""
 
     name: str
     line: int
@@ -69,9 +69,9 @@ class ConfigurationInfo:
 class ConfigurationsRecord(RunRecord):
     """The configurations of the file ``path``: all ``total`` of them, or only those on the ``curve``.
 
-    ``curve``: the names that HPVM's runtime keeps, in the order of their losses. ``knobs``: the meaning of each knob
-    number that occurs. ``output``: the written file, if any. ``changes``: differences between the read and the written
-    file; empty: they are the same, byte for byte.
+    ``curve``: the names of the configurations that HPVM's runtime keeps, in the order of their losses. ``knobs``: the
+    meaning of each knob number that occurs. ``output``: the written file, if any. ``changes``: the differences between
+    the read and the written file; empty if both are the same, byte for byte.
     """
 
     SCHEMA: ClassVar = CONFIGURATIONS_SCHEMA

@@ -15,10 +15,11 @@ CONVERSION_SCHEMA = "dais-verif/conversion/1"
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRecord(RunRecord):
-    """A run of ``convert``. ``program``: as read; ``written``: as read back from the file ``output``.
+    """A run of ``convert``. ``program``: as read. ``written``: the program as read back from the file ``output``.
 
-    ``target``: alir, json, v1, published, headerless or dais; for a machine, alirfsm or mach. ``restored``: whether the
-    ops are those of the binary from which the ALIR file was made. ``verdict``: PASS; failures are errors.
+    ``target``: the written format: alir, json, v1, published, headerless or dais; for a machine, alirfsm or mach.
+    ``restored``: whether the ops are those of the binary from which the ALIR file was made. ``verdict``: always PASS,
+    since failures are raised as errors.
     """
 
     SCHEMA: ClassVar = CONVERSION_SCHEMA

@@ -34,7 +34,7 @@ class CoverageGroup:
 
 @dataclass(frozen=True)
 class OpenBin:
-    """A bin of an op, an input or an output that is neither hit nor shown to be unreachable."""
+    """A bin, of an op, an input or an output, that is neither hit nor shown to be unreachable."""
 
     group: str
     op: int | None
@@ -45,11 +45,11 @@ class OpenBin:
 
 @dataclass(frozen=True)
 class Coverage:
-    """``vectors``: the number of counted vectors, ``directed`` of them computed from the program to close bins.
+    """Coverage by ``vectors`` vectors, of which ``directed`` were computed from the program to close bins.
 
     ``percent``: the share of hit bins among those not shown to be unreachable, rounded down to one decimal; 100.0 only
-    if no bin is open. ``ops`` and ``outputs``: ``[bins, hit, unreachable]`` of each. ``open``: the first 1,000 of
-    ``open_total``. ``limits``: why the search for more vectors ended.
+    if no bin is open. ``ops``, ``outputs``: the numbers ``[bins, hit, unreachable]`` of each op and each output.
+    ``open``: the first 1,000 of the ``open_total`` open bins. ``limits``: why the search for more vectors ended.
     """
 
     vectors: int
@@ -65,7 +65,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class RtlPoints:
-    """Points of one kind in the RTL, in Verilator's terms: ``line``, ``branch``, ``toggle``."""
+    """Points of one ``kind`` in the RTL, as Verilator names it: ``line``, ``branch`` or ``toggle``."""
 
     kind: str
     points: int
@@ -76,7 +76,8 @@ class RtlPoints:
 class RtlCoverage:
     """Coverage of the RTL in a run in Verilator.
 
-    ``data``: the file of counts, which ``verilator_coverage`` reads; ``missed``: that of the points that were not hit.
+    ``data``: the file of counts, which ``verilator_coverage`` reads. ``missed``: the file with the points that were not
+    hit.
     """
 
     kinds: list[RtlPoints]

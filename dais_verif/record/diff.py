@@ -50,8 +50,9 @@ class OpDifference:
 class OutputDifference:
     """The first vector and output that differ.
 
-    ``inputs``: that vector; ``witness``: a reduced vector with the same difference, with more zeros and shorter
-    numbers. ``a``, ``b``: the output on the witness. ``op``: None if the programs have different ops.
+    ``inputs``: the first differing vector. ``witness``: a reduced vector with the same difference, with more zeros and
+    shorter numbers. ``a``, ``b``: the values of the output for the witness. ``op``: the first op whose values differ;
+    None if the programs have different ops.
     """
 
     vector: int
@@ -65,7 +66,7 @@ class OutputDifference:
 
 @dataclass(frozen=True)
 class EqualityProof:
-    """The result of an equivalence proof. ``merged_ops``: ops of B that equal an op of A, by ``methods``."""
+    """The result of an equivalence proof. ``merged_ops``: how many ops of B equal an op of A, by ``methods``."""
 
     proved: list[int]
     undecided: list[int]
@@ -76,7 +77,7 @@ class EqualityProof:
 
 @dataclass(frozen=True)
 class FrameValue:
-    """An element of ``signal`` in ``cycle``, and its exact ``value``. ``cycle`` None: at the start of the frame."""
+    """An element of ``signal`` in ``cycle`` (None: at the start of the frame), and its exact ``value``."""
 
     signal: str
     cycle: int | None
@@ -85,15 +86,15 @@ class FrameValue:
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """The comparison of a machine over ``cycles`` of every frame, as a program of ``ops``.
+    """The comparison of a machine over the ``cycles`` of every frame, as a program with ``ops`` ops.
 
     ``restored``: elements of registers that have their power-up value at the start of every frame. ``free``: state on
     which outputs may depend in addition to the frame's inputs. ``stalled``: whether a stall was shown to change
     nothing; ``reset``: whether a frame was shown to be able to begin after a reset at any time. ``frame``: the frame in
-    which the witness shows a difference; 0 is the first from power-up; None: a frame from another state. ``witness``:
-    its nonzero inputs by cycle, counted from power-up, or from the start of the frame if ``frame`` is None; ``output``:
-    the output that differs. ``sha256``: of the file that defines a frame. ``assumed``: the assumptions of the equality
-    that were not proved.
+    which the witness shows a difference; 0 is the first frame from power-up; None: a frame that starts in another
+    state. ``witness``: the nonzero inputs of the witness by cycle, which is counted from power-up, or from the start of
+    the frame if ``frame`` is None. ``output``: the output that differs. ``sha256``: the hash of the file that defines a
+    frame. ``assumed``: the assumptions of the equality that were not proved.
     """
 
     cycles: int
@@ -111,9 +112,10 @@ class FrameInfo:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiffRecord(RunRecord):
-    """A run of ``diff``. ``identical``: both are the same program. ``vectors``, ``bits_compared``: numbers compared.
+    """A run of ``diff``. ``identical``: A and B are the same program. ``vectors``, ``bits_compared``: numbers compared.
 
-    ``frame``: if A is a machine. ``replay``: the command that shows the difference again from the written file, if any.
+    ``frame``: the comparison of frames, if A is a machine. ``replay``: the command that shows the difference again,
+    using the written file; None if there is none.
     """
 
     a: ProgramInfo

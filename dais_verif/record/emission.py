@@ -14,7 +14,7 @@ __all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "Sig
 
 @dataclass(frozen=True)
 class PortElement:
-    """One input or output in its port: bits ``offset`` to ``offset + width - 1``; bit 0 weighs ``2**lo``."""
+    """One input or output in its port: bits ``offset`` to ``offset + width - 1``, the lowest of weight ``2**lo``."""
 
     offset: int
     width: int
@@ -23,7 +23,7 @@ class PortElement:
 
 @dataclass(frozen=True)
 class PortElements:
-    """The meaning of the bits of both ports, input by input and output by output."""
+    """The meaning of the bits of both ports: the place of each input and each output."""
 
     model_inp: list[PortElement]
     model_out: list[PortElement]
@@ -31,7 +31,7 @@ class PortElements:
 
 @dataclass(frozen=True)
 class SignalPort:
-    """The port of a machine's signal: its name in the module, ``input`` or ``output``, and its elements."""
+    """The port of a machine's signal. ``port``: the name in the module. ``direction``: ``input`` or ``output``."""
 
     signal: str
     port: str
@@ -41,7 +41,7 @@ class SignalPort:
 
 @dataclass(frozen=True)
 class PipelineInfo:
-    """A pipeline. ``latency``, ``initiation_interval``: in clock edges. ``depths``: of the stages, in ``unit``."""
+    """A pipeline. ``latency``, ``initiation_interval``: in clock edges. ``depths``: that of each stage, in ``unit``."""
 
     stages: int
     latency: int
@@ -54,7 +54,7 @@ class PipelineInfo:
 
 @dataclass(frozen=True)
 class WrapperFolderInfo:
-    """The written folder with a wrapper. ``core_latency``: of the module inside, in clock edges.
+    """The written folder with a wrapper. ``core_latency``: the latency of the module inside, in clock edges.
 
     ``signatures``: the required signatures of the self-check in hexadecimal, by number of beats.
     """
@@ -71,10 +71,10 @@ class WrapperFolderInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class EmissionRecord(Record):
-    """The result of ``emit``. ``output``: the written file or folder. ``verilog``: the module; not in JSON.
+    """The result of ``emit``. ``output``: the written file or folder. ``verilog``: the text of the module; not in JSON.
 
-    ``folded``: a network as a machine, in a folder. ``signals``: the ports of a machine except the clock; machines do
-    not have the two ports of program modules.
+    ``folded``: the network as a machine in a folder, if a network was folded. ``signals``: the ports of a machine
+    except the clock; machines do not have the two ports of program modules.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("signals", "folded")

@@ -1,4 +1,4 @@
-"""The records of ``run``, ``profile`` and ``asm``: requests to the golden model or the assembler, and results."""
+"""The records of ``run``, ``profile`` and ``asm``: requests to the golden model or the assembler, and their results."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class _Done(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRecord(_Done):
-    """A run of ``run``: the number of output ``rows``, from golden engine ``engine``. ``output``: the written file.
+    """A run of ``run``: the number of output ``rows``, computed by ``engine``. ``output``: the written file.
 
-    For a machine: the numbers of ``sequences`` and ``cycles``, and whether outputs are those before or after edges. For
-    a kernel: the text that members ``printed`` for each sample, if requested.
+    For a machine, the record has the numbers of ``sequences`` and ``cycles``, and whether outputs are those before or
+    after edges. For a kernel, it has the text that members ``printed`` for each sample, if requested.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample", "printed")
@@ -50,7 +50,7 @@ class EvaluationRecord(_Done):
 
 @dataclass(frozen=True)
 class TimedInstruction:
-    """An instruction: its ``position`` in the sequence, the ``op`` that it implements, nanoseconds per call."""
+    """An instruction: its ``position`` in the sequence, the ``op`` that it implements, and its nanoseconds per call."""
 
     position: int
     instruction: str
@@ -61,7 +61,7 @@ class TimedInstruction:
 
 @dataclass(frozen=True)
 class InstructionKind:
-    """All instructions of a kind. ``ns``: total nanoseconds; ``share``: of the sequence's time, None if that is 0."""
+    """All instructions of a kind. ``ns``: total nanoseconds. ``share``: of the sequence's time (None if that is 0)."""
 
     kind: str
     count: int
@@ -83,7 +83,7 @@ class TimedSequence:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileRecord(_Done):
-    """A run of ``profile``. ``reproduce``: the command that repeats it."""
+    """A run of ``profile``. ``reproduce``: the command that repeats the run."""
 
     program: ProgramInfo
     seed: int

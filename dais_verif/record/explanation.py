@@ -1,4 +1,4 @@
-"""The record of ``explain`` of a machine: every element of every signal in one cycle."""
+"""The record of ``explain`` for a machine: every element of every signal in one cycle."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["ConnectionState", "CycleRecord", "ElementState"]
 
 @dataclass(frozen=True)
 class ElementState:
-    """One element of a signal, before the edge. ``real`` and ``raw`` are None if its value is unknown.
+    """One element of a signal, before the edge. ``real`` and ``raw`` are None if the value is unknown.
 
     ``kind``: input, wire or register; ``output``: whether it is an output. ``next``, ``next_raw``: the value of a
-    register after the edge. ``decided_by``: the numbers of the connections that determine its value, or that of the
-    register after the edge; ``because``: the explanation as text.
+    register after the edge. ``decided_by``: the numbers of the connections that determine the value of the element, or
+    for a register its value after the edge. ``because``: the explanation as text.
     """
 
     signal: str
@@ -38,8 +38,8 @@ class ElementState:
 class ConnectionState:
     """The state of a connection: it copies its source, its alternative or nothing, or its choice is unknown.
 
-    ``text``: as in the machine's text. ``enable``: 1 if it has none, None if it is unknown. ``indices``: the index
-    values by view.
+    ``text``: the connection as in the machine's text. ``enable``: the value of the enable: 1 if there is none, None if
+    it is unknown. ``indices``: the index values by view.
     """
 
     text: str
@@ -51,7 +51,7 @@ class ConnectionState:
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRecord(Record):
-    """Cycle ``cycle`` of ``cycles`` of sequence ``sequence``. ``violation``: a promise that is broken by then."""
+    """Cycle ``cycle`` of the ``cycles`` of ``sequence``. ``violation``: a promise that is broken by the end of it."""
 
     verdict: Verdict
     exit_code: int

@@ -16,10 +16,11 @@ FUZZING_SCHEMA = "dais-verif/fuzzing/1"
 
 @dataclass(frozen=True)
 class FoundCase:
-    """A case on which a pair disagreed. ``number`` and ``seed``: of the run's case; None for a replayed folder.
+    """A case on which a pair disagreed. ``number``, ``seed``: those of the generated case; None for a replayed folder.
 
-    ``ops``, ``vectors``: of the smallest case. ``times``: the number of cases with the same cause, including this one.
-    ``fails``: whether it still fails; None if that was not checked, ``text`` states why.
+    ``ops``, ``vectors``: the numbers of ops and vectors of the smallest case. ``times``: the number of cases with the
+    same cause, including this one. ``fails``: whether the case still fails; None if this was not checked, in which case
+    ``text`` states why.
     """
 
     pair: str
@@ -41,10 +42,11 @@ class FuzzRecord(RunRecord):
 
     ``verdict``: PASS if all pairs agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
 
-    ``kind``: of the cases. ``first``, ``cases``: the first number and the count of generated cases. ``pairs``: the
-    number of cases that each pair judged; ``undecided``: those without an answer, because there was nothing to compare
-    or a proof was UNKNOWN. ``shapes``: the number of cases per shape. ``found``: kept cases, one per cause.
-    ``left_out``: disagreeing cases that were not examined, because many similar ones were. ``seconds``: wall time.
+    ``kind``: the kind of the cases. ``first``, ``cases``: the first number and the count of generated cases. ``pairs``:
+    the number of cases that each pair judged; ``undecided``: the number of those without an answer, because there was
+    nothing to compare or a proof was UNKNOWN. ``shapes``: the number of cases per shape. ``found``: kept cases, one per
+    cause. ``left_out``: the number of disagreeing cases that were not examined, because many similar ones were.
+    ``seconds``: wall time.
     """
 
     SCHEMA: ClassVar = FUZZING_SCHEMA
@@ -69,7 +71,7 @@ SHRINKING_SCHEMA = "dais-verif/shrinking/1"
 
 @dataclass(frozen=True)
 class CaseSize:
-    """A case in numbers. ``computing``: ops that are neither inputs nor constants."""
+    """The size of a case. ``computing``: the number of ops that are neither inputs nor constants."""
 
     ops: int
     computing: int
@@ -84,7 +86,7 @@ class CaseSize:
 
 @dataclass(frozen=True)
 class ShrunkRtl:
-    """RTL that was shrunk with its program: ``files`` in the folder, the module ``top``, and its lines."""
+    """RTL that was shrunk with its program: ``files`` in the folder, the module ``top``, and the number of lines."""
 
     files: list[str]
     top: str
@@ -94,11 +96,12 @@ class ShrunkRtl:
 
 @dataclass(frozen=True, kw_only=True)
 class ShrinkRecord(RunRecord):
-    """A run of ``shrink``. ``verdict``: PASS with the smallest case, NOT_RUN if nothing fails.
+    """A run of ``shrink``. ``verdict``: PASS if there is a smallest case, NOT_RUN if nothing fails.
 
-    ``failure``: the failure in words. ``text``: the smallest program, as text. ``vectors``: its vectors, exact.
-    ``attempts``: the number of tried cases; ``complete``: no smaller case was left to try. ``folder``: of the case.
-    ``replay``: the command that shows the failure again. ``rtl``: of a case of RTL.
+    ``failure``: the failure in words. ``text``: the smallest program, as text. ``vectors``: the exact vectors of the
+    smallest case. ``attempts``: the number of tried cases. ``complete``: no smaller case was left to try. ``folder``:
+    the folder of the case. ``replay``: the command that shows the failure again. ``rtl``: the RTL of the case, if it
+    has any.
     """
 
     SCHEMA: ClassVar = SHRINKING_SCHEMA

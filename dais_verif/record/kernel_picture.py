@@ -1,4 +1,4 @@
-"""The record of ``kernel show`` of an instance: its index space, a member's accesses, and the schedule of members."""
+"""The record of ``kernel show`` for an instance: its index space, a member's accesses, and the schedule of members."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 PICTURE_SCHEMA = "dais-verif/kernel-picture/1"
 
-#: Marks of a grid: an accessed element, another element; an access outside of the tensor, another place outside.
+#: Marks of a grid: an accessed element, any other element, an access outside of the tensor, any other place outside.
 TOUCHED, UNTOUCHED, OUTSIDE, BESIDE = "#", ".", "+", " "
 
 
@@ -43,11 +43,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class TensorPicture:
-    """The elements of a tensor that a member accesses. ``access``: ``reads`` or ``writes``; ``shape`` as in NumPy.
+    """The elements of a tensor that a member accesses. ``access``: ``reads`` or ``writes``. ``shape``: as in NumPy.
 
-    ``region``: first and last element in each dimension of ``shape``. ``elements``: their number, and the number
-    ``outside`` of the tensor, where reads return ``pad`` and writes are dropped. ``left_out``: the number of grids that
-    are not in ``grids``.
+    ``region``: the first and last accessed element in each dimension of ``shape``. ``elements``: the number of accessed
+    elements. ``outside``: the number of accesses outside of the tensor, where reads return ``pad`` and writes are
+    dropped. ``left_out``: the number of grids that are not in ``grids``.
     """
 
     name: str
@@ -94,11 +94,11 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPicture(Record):
-    """An instance in pictures. ``index_space``: its sizes, and ``member``: the one shown; fastest dimension first.
+    """An instance in pictures. ``index_space``: its sizes. ``member``: the shown one. The fastest dimension is first.
 
-    ``broken``, ``warnings``: findings about the laws of its mapping: failures, and regions that are wider than needed.
-    ``unfit``: why the instance lacks a form, for each. ``machine``: the SHA-256 of the file of its machine, if the
-    picture is kept beside it.
+    ``broken``, ``warnings``: findings about the laws of the mapping: laws that fail, and regions that are wider than
+    needed. ``unfit``: for each form that the instance lacks, the reason. ``machine``: the SHA-256 of the file of the
+    instance's machine, if the picture is kept beside that file.
     """
 
     SCHEMA: ClassVar = PICTURE_SCHEMA

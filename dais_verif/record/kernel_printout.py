@@ -1,4 +1,4 @@
-"""The record of the text that members print: the golden model's texts, and differences of simulators."""
+"""The record of the text that members print: the texts of the golden model, and how those of simulators differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRINTOUT_SCHEMA = "dais-verif/printout/1"
 class PrintedBy:
     """The text that members print in a simulator. ``texts``: None if it equals that of the golden model.
 
-    ``difference``: the first one in words. ``failure``: why there is no result.
+    ``difference``: the first difference in words. ``failure``: why there is no result.
     """
 
     name: str
@@ -28,7 +28,7 @@ class PrintedBy:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPrintout(RunRecord):
-    """The text that members print: ``texts``, one per sample, with all its members in order of the index space.
+    """The text that members print. ``texts``: one text per sample, of all members in the order of the index space.
 
     ``messages``: the number of texts of members. ``simulators``: the text that the RTL prints in each.
     """

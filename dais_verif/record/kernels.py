@@ -17,12 +17,12 @@ __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut",
 class KernelInfo:
     """A kernel.
 
-    ``name``: for requests, with its library if two kernels have that name. ``where``: the file or package of the
-    library.
+    ``name``: the name by which users request the kernel; it includes the library if two kernels have the same name.
+    ``where``: the file or package of the library.
 
-    The other fields are None if the library does not describe its parameters. ``structure``: the fields of its private
-    parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each; ``defaults`` of some, 0 for the others, and
-    ``words``: names of values.
+    The other fields are None if the library does not describe the parameters of the kernel. ``structure``: the fields
+    of its private parameters, one dword each, which is ``i`` signed, ``u`` unsigned or ``f`` binary32. ``defaults``:
+    the defaults of some fields; those of the others are 0. ``words``: the names of values of fields.
     """
 
     name: str
@@ -44,7 +44,7 @@ class KernelInfo:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A library that cannot be used, and why not."""
+    """A library that cannot be used, and the reason."""
 
     library: str
     where: str
@@ -68,9 +68,9 @@ class KernelBuild:
     """The hardware of an instance: ``files`` in the folder ``output``.
 
     ``facts`` of the form with memories: ``cycles`` from one group of ``parallel`` members to the next, ``latency`` from
-    start to done for all ``members``, ``words`` and ``bits`` of memories. Of streams: ``interval`` between beats,
-    ``beats`` of an image, ``latency`` from its first beat to its first output, ``flush`` from its last beat to its last
-    output, ``line_bits`` and ``window_bits`` of its buffers.
+    start to done for all ``members``, ``words`` and ``bits`` of memories. ``facts`` of the form for streams:
+    ``interval`` between beats, ``beats`` of an image, ``latency`` from the first beat of an image to its first output,
+    ``flush`` from its last beat to its last output, ``line_bits`` and ``window_bits`` of the buffers.
     """
 
     kernel: str
@@ -89,13 +89,15 @@ class KernelBuild:
 class KernelRun:
     """The simulation of the hardware of an instance, compared with the ``kernel`` member by member.
 
-    For a folded network, ``kernel`` is its name; the comparison is with the network under the configuration of each
-    sample, and ``configurations`` counts the samples by configuration; ``ranges`` are runs from start to done.
+    For a folded network, ``kernel`` is the name of the network; each sample is compared with the network under the
+    configuration of the sample, ``configurations`` has the number of samples by configuration, and ``ranges`` is the
+    number of runs from start to done.
 
-    ``samples`` of tensors ran in a ``form``: the index space of ``members`` in ``ranges``, with ``broken_off`` resets
-    between; ``elements`` of outputs were compared. ``wrong``: the first difference, or why nothing could be read;
-    ``member``: the active member when the RTL is wrong. ``printed``: the text that members print for each of the first
-    samples, and ``printed_by`` simulators, if requested.
+    ``samples`` tensors were run in a ``form``. The index space, which has ``members`` members, was run in ``ranges``
+    ranges, with ``broken_off`` resets in between; ``elements`` elements of outputs were compared. ``wrong``: the first
+    difference, or why nothing could be read. ``member``: the member that is active when the RTL is wrong. ``printed``:
+    the text that members print for each of the first samples, and ``printed_by``: that of each simulator; both only if
+    requested.
     """
 
     kernel: str
@@ -115,11 +117,11 @@ class KernelRun:
 
 @dataclass(frozen=True)
 class ProvedKernel:
-    """The proof of the hardware of an instance. ``laws``: of its mapping, in words.
+    """The proof of the hardware of an instance. ``laws``: the result for the laws of its mapping, in words.
 
-    ``facts``: the proved statements about time and memory. ``folded``: the verdict of the machine against all members
-    in parallel, with its ``message``; NOT_RUN if an earlier step failed. For a folded network, ``kernel`` is its name,
-    and ``settings`` has the result of each configuration.
+    ``facts``: the result for the stated facts about time and memory, in words. ``folded``: the verdict of the proof
+    that the machine equals all members in parallel, with its ``message``; NOT_RUN if an earlier step failed. For a
+    folded network, ``kernel`` is the name of the network, and ``settings`` has the result of each configuration.
     """
 
     kernel: str

@@ -11,12 +11,13 @@ __all__ = ["ProvedMachine"]
 class ProvedMachine:
     """The result of the proof of a machine.
 
-    ``outputs``: the description of each claim of an output: outputs in any cycle, and registers after its edge.
-    ``registers``: bits of the RTL's registers, and the elements that they hold.
+    ``outputs``: the description of each claim about an output: for outputs in any cycle, and for registers after the
+    edge of the cycle. ``registers``: the bits of the RTL's registers, each with the element that it holds.
 
-    ``invariants``: proved properties of the state; ``assumed``: unproved ones. ``unproved_ops``: blocks and ops of
-    claims of ops that are not proved, by number. ``cycles``: of the sequence that shows a difference, in whose last
-    cycle ``wrong`` is wrong; ``replay``: the result of simulators for it.
+    ``invariants``: the proved properties of the state; ``assumed``: properties that are assumed without proof.
+    ``unproved_ops``: for each claim about an op that is not proved, by number, the block and the op. ``cycles``: the
+    length of the sequence that shows a difference; in its last cycle, ``wrong`` is wrong. ``replay``: the result of
+    simulators for this sequence.
     """
 
     outputs: list[str]

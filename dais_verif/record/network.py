@@ -1,4 +1,4 @@
-"""The parts of a network, unrolled or folded to a machine, for records and listings."""
+"""The parts of a network, which is unrolled or folded to a machine, for records and listings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["FoldedNetwork", "FoldedStage", "NetworkInfo", "NetworkNode", "Networ
 
 @dataclass(frozen=True)
 class NetworkTensor:
-    """A computed tensor: its name, sizes, and the smallest type that holds its elements."""
+    """A computed tensor: its name, its sizes, and the smallest type that holds its elements."""
 
     name: str
     shape: list[int]
@@ -20,15 +20,15 @@ class NetworkTensor:
 
     @property
     def columns(self) -> tuple[str, str, str]:
-        """Its name, type and sizes as text."""
+        """The name, type and sizes of the tensor, as text."""
         return self.name, self.type, "x".join(map(str, self.shape)) or "one"
 
 
 @dataclass(frozen=True)
 class NetworkNode:
-    """A node of the file. ``fused``: the number of its HPVM node; None if it computes nothing.
+    """A node of the network's file. ``fused``: the number of its HPVM node; None if the node computes nothing.
 
-    ``reads``: computed tensors, by name. ``writes``: its result.
+    ``reads``: the names of the computed tensors that the node reads. ``writes``: the tensor that it computes.
     """
 
     name: str
@@ -40,7 +40,7 @@ class NetworkNode:
 
 @dataclass(frozen=True)
 class NetworkInfo:
-    """Inputs, computing nodes, outputs by name. ``fused``: ops of HPVM's nodes, which count from 1.
+    """The inputs, computing nodes and output names of a network. ``fused``: the ops of each HPVM node, from node 1 on.
 
     ``cost``: the number of multiply-adds of all layers.
     """
@@ -52,7 +52,7 @@ class NetworkInfo:
     cost: int
 
     def text(self) -> str:
-        """Return it in columns, one line per node."""
+        """Return the network as text in columns, with one line per node."""
         lines = [f"inputs ({len(self.inputs)})", *_columns([one.columns for one in self.inputs])]
         lines.append(f"nodes ({len(self.nodes)}, {self.cost} multiply-adds)")
         lines += _columns(
@@ -70,10 +70,10 @@ class NetworkInfo:
 
 @dataclass(frozen=True)
 class FoldedStage:
-    """A kernel of a network. ``fused``: the number of HPVM's node; None if it has none. ``ops``: of one member.
+    """A kernel of a network. ``fused``: the number of its HPVM node, if any. ``ops``: the number of ops of one member.
 
-    ``cycles``: from its start to the start of the next; for a stream, its output beats per image. ``configurations``:
-    the names of those in which it runs.
+    ``cycles``: the cycles from the start of this stage to the start of the next; for a stream, the output beats of this
+    stage per image. ``configurations``: the names of the configurations in which the stage runs.
     """
 
     name: str
@@ -88,9 +88,10 @@ class FoldedStage:
 class FoldedNetwork:
     """A network as a machine, in a folder.
 
-    ``configurations``: the cycles of each from start to done, in the order of input ``config``; for a stream, from the
-    first beat of an image to the last beat of its result, if no image follows. ``parallel``: the most members of a
-    stage that run in parallel. ``words``, ``bits``: of all memories, or bits of a stream's buffers.
+    ``configurations``: the cycles of each configuration from start to done, in the order of input ``config``; for a
+    stream, the cycles from the first beat of an image to the last beat of its result, if no image follows.
+    ``parallel``: the most members of a stage that run in parallel. ``words``, ``bits``: the size of all memories; for a
+    stream, ``bits`` is the size of its buffers.
     """
 
     form: str
@@ -104,16 +105,17 @@ class FoldedNetwork:
 
     @property
     def ops(self) -> int:
-        """The total ops of one member of each stage."""
+        """The number of ops of one member of each stage, in total."""
         return sum(one.ops for one in self.stages)
 
 
 @dataclass(frozen=True)
 class ProvedSetting:
-    """The result of the proof of one configuration of a folded network, by its ``name``.
+    """The result of the proof of the configuration ``name`` of a folded network.
 
-    ``frame``: of the machine against all members in parallel, in every frame that begins in this configuration;
-    ``network``: of all members against the unrolled network. Each with its message; NOT_RUN if not reached.
+    ``frame``: the verdict of the proof that the machine equals all members in parallel, in every frame that begins in
+    this configuration. ``network``: the verdict of the proof that all members equal the unrolled network. Each verdict
+    has a message, and is NOT_RUN if this step was not reached.
     """
 
     name: str

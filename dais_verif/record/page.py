@@ -13,7 +13,7 @@ __all__ = ["WrittenPage"]
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenPage:
-    """A page, by its path. ``exit_code``: of the verdict; ``report`` itself may return another code."""
+    """A written page. ``exit_code``: that of the verdict on the page; ``report`` itself may return another code."""
 
     page: str
     verdict: Verdict

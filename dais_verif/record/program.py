@@ -17,8 +17,8 @@ MACHINE_LAYOUTS = ("alirfsm", "mach")
 class ProgramInfo:
     """A program, and the format of its file.
 
-    For a machine, whose layout is ``alirfsm``, or ``mach`` for its text: the elements of its inputs and outputs, and
-    the ops of all its blocks.
+    For a machine, the layout is ``alirfsm``, or ``mach`` for its text, and the numbers are those of the elements of its
+    inputs and outputs and of the ops of all its blocks.
     """
 
     path: str | None

@@ -1,4 +1,4 @@
-"""The project folder of da4ml or alkaid of a run, and the files found in it."""
+"""The project folder of da4ml or alkaid that a run was given, and the files found in this folder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["ProjectInfo"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectInfo:
-    """The content of ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources`` and ``data``: paths in it.
+    """The content of ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources``, ``data``: paths within the folder.
 
-    ``model``: of the program; None if the program was given separately. ``sources``: of the RTL; empty if it was given
-    separately. ``latency``: in clock edges, from the folder, and required of the RTL; None if the folder has none, or
-    another was given.
+    ``model``: the file of the program; None if the program was given separately. ``sources``: the files of the RTL;
+    empty if the RTL was given separately. ``latency``: the latency in clock edges that the folder states, which the RTL
+    must have; None if the folder states none, or if the user gave another.
     """
 
     folder: str

@@ -49,7 +49,7 @@ class Method(Enum):
 
     #: Both sides have one normal form.
     IDENTICAL = "identical"
-    #: All combinations of input values were checked.
+    #: All combinations of the values of inputs were checked.
     EXHAUSTIVE = "exhaustive"
     #: The SMT solver.
     SMT = "smt"
@@ -60,29 +60,29 @@ class Method(Enum):
 class Status(Enum):
     """The status of one claim."""
 
-    #: It holds for all values of the inputs of its cone.
+    #: The claim holds for all values of the inputs of its cone.
     PROVED = "PROVED"
-    #: It fails on a known input vector.
+    #: The claim fails on a known input vector.
     REFUTED = "REFUTED"
-    #: Neither.
+    #: Neither is known.
     UNKNOWN = "UNKNOWN"
 
 
 class Basis(Flag):
-    """The assumptions of the proof of a claim beyond the plain statement."""
+    """The assumptions that the proof of a claim makes beyond the plain statement."""
 
     PLAIN = 0
-    #: The meanings of this many levels of preceding ops.
+    #: The semantics of this many levels of preceding ops.
     ONE_LEVEL = auto()
     TWO_LEVELS = auto()
     FOUR_LEVELS = auto()
-    #: The meanings of all preceding ops, down to the inputs.
+    #: The semantics of all preceding ops, down to the inputs.
     ALL_OPS = auto()
     #: Signals that differ from their ops are not cut points.
     WITHOUT_WRONG_OPS = auto()
     #: Proved ranges of values.
     RANGES = auto()
-    #: Assumed: inputs are within the intervals that the program's source declares.
+    #: Assumed: inputs are within the intervals that the source of the program declares.
     DECLARED = auto()
     #: Assumed: the program keeps its promises.
     PROMISES = auto()
@@ -90,13 +90,13 @@ class Basis(Flag):
     @property
     @cache
     def words(self) -> str:
-        """The text in records and output: empty for ``PLAIN``."""
+        """The text in records and output, which is empty for ``PLAIN``."""
         return ", ".join(text for flag, text in _WORDS.items() if flag in self)
 
     @classmethod
     @cache
     def of(cls, words: str) -> Basis:
-        """Return the basis with these ``words``. Raises ``ValueError`` if there is none."""
+        """Return the basis with the text ``words``. Raises ``ValueError`` if there is none."""
         basis = cls.PLAIN
         for flag, text in _WORDS.items():
             basis |= flag if text in words.split(", ") else cls.PLAIN
@@ -118,10 +118,10 @@ _WORDS = {
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One claim: the RTL's signal of an op, or an output, equals the program.
+    """One claim: the RTL's signal for an op, or an output of the RTL, equals the value in the program.
 
-    ``signal``: of the op. ``how``: the basis beyond the plain statement. ``inputs``: the bits of every input on which
-    it fails, as decimal text.
+    ``signal``: the RTL's signal for the op. ``how``: the basis beyond the plain statement. ``inputs``: an input vector
+    on which the claim fails: the bits of every input, as decimal text.
     """
 
     op: int | None = None
@@ -143,7 +143,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
         basis: Basis = Basis.PLAIN,
         inputs: tuple[str, ...] | None = None,
     ) -> Claim:
-        """Return the claim of ``key``: ``op`` or ``output``, and its number."""
+        """Return the claim about ``key``, which is ``op`` or ``output`` with a number."""
         kind, number = key
         op, output = (number, None) if kind == "op" else (None, number)
         return cls(op=op, output=output, status=status, method=method, signal=signal, how=basis.words, inputs=inputs)
@@ -184,13 +184,13 @@ class Timing:
 
 
 def as_inputs(vector: Iterable[int]) -> tuple[str, ...]:
-    """Return the bits of every input as in records."""
+    """Return the bits of every input as text, as in records."""
     return tuple(map(str, vector))
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The results of golden model and simulators for a counterexample."""
+    """The results of the golden model and of simulators for a counterexample."""
 
     verdict: Verdict
     message: str
@@ -216,7 +216,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Handshake:
-    """The result for the pin that marks valid outputs, and the method.
+    """The result for the pin that marks valid outputs, and the method of its proof.
 
     ``trace``: pins by name before each edge of a run. Before the last edge, the pin must be ``due`` but is ``found``.
     """
@@ -232,7 +232,7 @@ class Handshake:
 class Confirmation:
     """The result of simulating proved RTL.
 
-    ``verdict``: PASS if at least one agrees in every bit, NOT_RUN if none has a result. ``unconfirmed``: reasons by
+    ``verdict``: PASS if a simulator agrees in every bit, NOT_RUN if none has a result. ``unconfirmed``: reasons by
     simulator.
     """
 
@@ -250,7 +250,7 @@ class Confirmation:
     def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
         """Return the verdict and message of a proof that passed with ``message``, after this confirmation.
 
-        ``why``: a reason in the RTL why simulators may run a design that differs from the proved one.
+        ``why``: the reason, if any, why simulators may run a design that differs from the proved one.
         """
         if self.verdict is Verdict.SIMULATORS_DISAGREE:
             return Verdict.UNKNOWN, (
@@ -274,8 +274,8 @@ class Confirmation:
 class Sample:
     """Obligations that the solver checked again from SMT-LIB files: ``sampled`` of ``population``, with ``seed``.
 
-    ``claims``: one claim based on each. ``confirmed``: the number that hold. ``undecided``: why the solver could not
-    decide, by claim; ``contradicted``: proved claims that it found false. ``terms``: how terms were written.
+    ``claims``: one claim per obligation. ``confirmed``: how many hold. ``undecided``: why the solver could not decide,
+    by claim. ``contradicted``: proved claims that the solver found false. ``terms``: how terms were written.
     """
 
     population: int
@@ -296,7 +296,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Worst:
-    """The claim that took longest, and its time."""
+    """The claim that took the longest time, and this time."""
 
     claim: str
     seconds: float
@@ -304,7 +304,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class WrittenStatements:
-    """Statements written for other solvers: the number of ``files``, and of files per required answer."""
+    """Statements written for other solvers: the number of ``files``, and of files for each required answer."""
 
     folder: str
     files: int
@@ -314,11 +314,11 @@ class WrittenStatements:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedRtl:
-    """The proved RTL. ``emitted``: it is our own. ``widths``: the source of the port widths.
+    """The proved RTL. ``emitted``: whether it is our own. ``widths``: the source of the port widths.
 
-    ``front_end``: as requested; ``front_ends``: those that read it; ``unread``: why others did not; ``readers``:
-    versions of other tools that were involved. ``sha256``: of ``files``; ``data``: SHA-256 of each file that the RTL
-    reads. ``project``: the given folder of program or RTL. ``bitstream``: from which the RTL was read back.
+    ``front_end``: the requested one; ``front_ends``: those that read the RTL; ``unread``: why others did not;
+    ``readers``: versions of other tools. ``sha256``: of each of ``files``; ``data``: SHA-256 of each file that the RTL
+    reads. ``project``: the given folder of program or RTL. ``bitstream``: the one from which the RTL was read back.
     """
 
     top: str | None = None
@@ -341,11 +341,11 @@ class ProofRecord(RunRecord):
 
     ``claims``: the number of ops and outputs by status. ``conditional``: the proof assumes promises of the program.
     ``held``: reset inputs, with their inactive values. ``left_out``: assertions of the RTL that are not proved.
-    ``seconds``: of each stage. ``simulate``: the command that runs the counterexample. ``confirmation``: None if
-    nothing was proved, the RTL is our own, or the user disabled it. ``proved_outputs``: outputs that equal the program
-    for all inputs, independent of other claims; None in older records. ``sample``: obligations that the solver checked
-    again from files; None if there are none, claims failed, or the user disabled it. ``machine``: of machines;
-    ``kernel``: of hardware of kernels; ``link``: of bitstreams behind a link.
+    ``seconds``: the time of each stage. ``simulate``: the command that runs the counterexample. ``confirmation``: None
+    if nothing was proved, the RTL is our own, or the user disabled it. ``proved_outputs``: outputs that equal the
+    program for all inputs, independent of other claims; None in older records. ``sample``: None if there are no
+    obligations, claims failed, or the user disabled it. ``machine``, ``kernel``, ``link``: results for machines, for
+    hardware of kernels, and for bitstreams behind a link.
     """
 
     SCHEMA: ClassVar = PROOF_SCHEMA

@@ -1,6 +1,7 @@
-"""Read records from files, as ``--json`` prints and ``-o`` keeps them, back into their dataclasses.
+"""Read records, which ``--json`` prints and ``-o`` keeps in files, back into their dataclasses.
 
-Additional fields, of later versions, are ignored; any other deviation from the published schema is refused.
+Additional fields, which later versions may write, are ignored; any other deviation from the published schema is
+refused.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ __all__ = ["NAMES", "REGRESSION_NAME", "SIGNOFF_NAME", "AnyRecord", "parse_recor
 
 AnyRecord: TypeAlias = SimulationRecord | Failed | RegressionRecord | SignOffRecord | ProofRecord | CoverageRecord
 
-#: The record in the folder of a sign-off.
+#: The file of the record in the folder of a sign-off.
 SIGNOFF_NAME = "signoff.json"
 
-#: The record in the folder of a regression.
+#: The file of the record in the folder of a regression.
 REGRESSION_NAME = "regression.json"
 
-#: Files that a run writes into the folder of ``-o``. The first one found represents the folder.
+#: Files of records that runs write into the folder of ``-o``. The first file found is the record of the folder.
 NAMES = (SIGNOFF_NAME, REGRESSION_NAME, "result.json", "coverage.json")
 
-#: The record of a million ops with full coverage takes a tenth of this.
+#: The largest size of a record, in bytes. The record of a million ops with full coverage takes a tenth of this.
 _MOST_BYTES = 256 << 20
 
 _KINDS: dict[str, type[AnyRecord]] = {
@@ -45,7 +46,7 @@ _KINDS: dict[str, type[AnyRecord]] = {
 
 
 def record_file(path: str | Path) -> Path:
-    """Return ``path``; for the folder of a run, its record. Raises ``InputError`` if the folder has none."""
+    """Return ``path``, or the record in it if it is a folder. Raises ``InputError`` if the folder has no record."""
     path = Path(path)
     if not path.is_dir():
         return path
@@ -81,7 +82,7 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     return _convert(tree, kind, name)
 
 
-#: A number that a page can divide by.
+#: A number by which a page can divide.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(le=1 << 60)]
 _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_length=3)]
 

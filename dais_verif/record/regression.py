@@ -20,7 +20,7 @@ class Job:
     """One planned run.
 
     ``id``: unique in the regression, made from the other fields, such as ``p02_mlp_jet/emitted/both/0``. ``program``:
-    the path as given. ``arguments``: of the verb, after the program.
+    the path as given. ``arguments``: the arguments of the command after the program.
     """
 
     id: str
@@ -35,9 +35,10 @@ class Job:
 class JobResult:
     """The result of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
 
-    ``result``: its ``result.json``, relative to the folder of the regression; of the attempt that ended in
-    ``verdict``. ``resumed``: kept from before an interruption. ``skipped`` jobs (fail-fast) have the verdict NOT_RUN
-    and no attempts. ``blame``: of a mismatch, its place and the first wrong op. ``bits_compared``: by all simulators.
+    ``result``: the ``result.json`` of the attempt that ended in ``verdict``, relative to the folder of the regression.
+    ``resumed``: the result is from before an interruption. ``skipped`` jobs (fail-fast) have the verdict NOT_RUN and no
+    attempts. ``blame``: the place of a mismatch, and the first wrong op. ``bits_compared``: the number of bits that all
+    simulators compared.
     """
 
     job: Job
@@ -78,8 +79,8 @@ class RegressionRecord(RunRecord):
 
 
 def failures_first(jobs: Iterable[JobResult]) -> list[JobResult]:
-    """Sort ``jobs`` for a reader: failed, not run, flaky, the rest.
+    """Sort ``jobs`` for a reader: first failed ones, then those not run, then flaky ones, then all others.
 
-    Within each group, they stay in the order of the plan.
+    Within each group, jobs stay in the order of the plan.
     """
     return sorted(jobs, key=lambda job: (job.verdict is Verdict.PASS, not job.attempts, not job.flaky))

@@ -13,7 +13,7 @@ __all__ = ["BitstreamFacts", "ProvedLink", "RtlFacts"]
 
 @dataclass(frozen=True, kw_only=True)
 class BitstreamFacts:
-    """The bitstream of a run, and its pin file. ``device``: as given; None: the default."""
+    """The bitstream of a run, and its pin file. ``device``: the given device; None: the default."""
 
     file: str
     sha256: str
@@ -26,12 +26,12 @@ class BitstreamFacts:
 class RtlFacts:
     """The RTL of a simulation or sign-off.
 
-    ``emitted``: it is our own. ``sha256``: of ``files``; ``data``: SHA-256 of each file that the RTL reads, by name.
-    ``top`` is None for a board.
+    ``emitted``: whether it is our own. ``sha256``: the hash of each of ``files``. ``data``: the SHA-256 of each file
+    that the RTL reads, by name. ``top`` is None for a board.
 
-    ``widths``: the source of the port widths; ``face``: the ports, from ``DesignInterface.to_tree``. ``bits``: of an
-    output row, which evidence keeps instead of ports. ``project``: the given folder of program or RTL. ``bitstream``:
-    from which the RTL was read back.
+    ``widths``: the source of the port widths. ``face``: the ports, from ``DesignInterface.to_tree``. ``bits``: the
+    number of bits of an output row, which evidence keeps instead of ports. ``project``: the given folder of program or
+    RTL. ``bitstream``: the bitstream from which the RTL was read back, if any.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("data", "widths", "face", "bits", "project", "bitstream")
@@ -52,14 +52,15 @@ class RtlFacts:
 class ProvedLink:
     """The proof of a bitstream against the RTL of core, wrapper and link.
 
-    ``core``: the verdict on the core's RTL, to which all other fields of the record refer.
+    ``core``: the verdict on the core's RTL, to which all fields of the record outside of ``link`` refer.
 
-    ``link``: ``uart``, ``spi`` or ``fifo``; ``period``: of its clock, in ns. ``proved``: both have the same outputs in
-    every cycle from power-up; else ``why`` not. ``registers``, ``logic_registers``: register bits of the RTL and of the
-    bitstream, ``classes``: the number of sets of two or more that are always equal. ``columns``: of block RAMs that
-    implement a buffer; ``claims``: the number of proved claims; ``seconds``: in total. ``board``: the verdict of a
-    simulated board that runs the bitstream; None: there was none. ``board_message``: its message. ``hinted``: hints
-    proposed the classes, which were proved like any others.
+    ``link``: ``uart``, ``spi`` or ``fifo``. ``period``: the period of the link's clock, in ns. ``proved``: the
+    bitstream and the RTL have the same outputs in every cycle from power-up; if not proved, ``why`` is the reason.
+    ``registers``, ``logic_registers``: the numbers of register bits of the RTL and of the bitstream. ``classes``: the
+    number of sets of two or more register bits that are always equal. ``columns``: the number of columns of block RAMs
+    that implement a buffer. ``claims``: the number of proved claims. ``seconds``: the total time. ``board``: the
+    verdict of a simulated board that runs the bitstream, with ``board_message``; None if there was no such board.
+    ``hinted``: hints proposed the classes, which were proved like any others.
     """
 
     link: str

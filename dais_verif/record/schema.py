@@ -1,7 +1,7 @@
 """Make the published JSON schemas of records, one per kind, from the dataclasses.
 
-They are files, so that readers of records do not need dais-verif; ``make schemas`` writes them, and a test fails when
-they are out of date.
+The schemas are files, so that readers of records do not need dais-verif. ``make schemas`` writes them, and a test fails
+if they are out of date.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def make_schema(kind: str) -> str:
     }
     if len(references) == 1:
         tree |= references[0]
-    else:  # a run that ended in an error has no program
+    else:  # if a run ended in an error, its record has no program
         tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
     definitions = {name: each for name, each in definitions.items() if name not in _AS_TEXT}
-    for definition in definitions.values():  # some Python versions keep the indentation of docstrings
+    for definition in definitions.values():  # in some Python versions, docstrings keep their indentation
         definition["description"] = " ".join(definition["description"].replace("``", "").split())
     text = json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
     for name in _AS_TEXT:

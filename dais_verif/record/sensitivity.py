@@ -22,9 +22,9 @@ class FlippedBit:
 
 @dataclass(frozen=True)
 class FlipEffect(FlippedBit):
-    """The effect of flipping a bit: exact real values as text. ``changed``: the number of vectors with a change.
+    """The effect of flipping a bit, as text of exact real values. ``changed``: the number of vectors with a change.
 
-    ``output`` and ``vector``: the place of ``worst``; None if nothing changed.
+    ``output``, ``vector``: where the change ``worst`` occurs; None if nothing changed.
     """
 
     worst: str
@@ -44,7 +44,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class FlipCounts:
-    """The numbers of bits that ``matter``, that are ``silent`` in these vectors, and that are ``dead`` in all."""
+    """The numbers of bits that ``matter``, that are ``silent`` in these vectors, and that are ``dead`` in any."""
 
     matter: int
     silent: int
@@ -53,7 +53,7 @@ class FlipCounts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SensitivityRecord(RunRecord):
-    """A run of ``sensitivity``. ``effects``: worst first. ``dead``: bits on which no output depends."""
+    """A run of ``sensitivity``. ``effects``: the worst one first. ``dead``: the bits on which no output depends."""
 
     program: ProgramInfo
     vectors: int

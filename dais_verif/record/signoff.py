@@ -16,13 +16,13 @@ __all__ = ["CERTIFICATE", "EVIDENCE", "NOT_RUN", "PROOF", "SIGNATURE", "SIGNOFF_
 
 SIGNOFF_SCHEMA = "dais-verif/signoff/1"
 
-#: The certificate in the folder of a sign-off, and its signature.
+#: The files of the certificate and of its signature, in the folder of a sign-off.
 CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
 #: The beginning of the message of a stage that did not run because of another stage.
 NOT_RUN = "not run:"
 
-#: The stage that proves the RTL.
+#: The name of the stage that proves the RTL.
 PROOF = "proof"
 
 #: The folder with the files of the stages, in the folder of a sign-off.
@@ -31,12 +31,12 @@ EVIDENCE = "evidence"
 
 @dataclass(frozen=True)
 class StageResult:
-    """One stage. ``passed``: it meets the policy. ``ran``: False if it could not begin.
+    """One stage. ``passed``: the stage meets the policy. ``ran``: False if the stage could not begin.
 
-    ``must_fail``: it shows that the chain can detect a failure (a poisoned golden model, RTL known to be bad), and
-    passes only if ``verdict`` is the seeded failure. ``evidence``: files in the folder of the sign-off, such as a run's
-    ``result.json``. ``waived``: a waiver covers it; it has not passed. ``optional``: the policy accepts a stage without
-    a result.
+    ``must_fail``: the stage shows that the tools can detect a failure (of a poisoned golden model, or of RTL known to
+    be bad), and passes only if ``verdict`` is that of the seeded failure. ``evidence``: files in the folder of the
+    sign-off, such as a run's ``result.json``. ``waived``: the stage has not passed, but a waiver covers it.
+    ``optional``: the policy accepts this stage without a result.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The record of a simulation, or of a run on a board, as ``--json`` prints it and ``result.json`` keeps it.
 
-Versioned; later versions only add fields. Console text is rendered from it.
+The record has a version; later versions only add fields. The text on the console is rendered from the record.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ASSERTION_FAILED = "an assertion of the RTL failed"
 #: The failure reported for a simulator that executed ``$finish``, ``$stop`` or ``$fatal``.
 ENDED_BY_RTL = "the RTL ended the simulation"
 
-#: The decision that lists the parts of the RTL that Icarus does not get.
+#: The name of the decision that lists the parts of the RTL that Icarus does not get.
 RTL_IN_ICARUS = "RTL in icarus"
 
 
@@ -55,9 +55,9 @@ RTL_IN_ICARUS = "RTL in icarus"
 class SimulatorResult:
     """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
-    ``bulk_vectors``: how many of the compared vectors ran outside cocotb. ``cached``: the build came from the cache.
-    ``latency``: of a clocked design, as given or found. ``also_read``: files that its build read in addition to the
-    given ones, and their SHA-256.
+    ``bulk_vectors``: the number of compared vectors that ran outside cocotb. ``cached``: the build came from the cache.
+    ``latency``: the latency of a clocked design, as given or found. ``also_read``: the files that the build read in
+    addition to the given ones, with their SHA-256.
     """
 
     name: str
@@ -110,9 +110,9 @@ class InputValue:
 
 @dataclass(frozen=True)
 class CyclePlace:
-    """The place of a wrong output of a machine: the ``cycle`` of the ``sequence``, both counted from 0.
+    """The place of a wrong output of a machine: ``cycle`` of ``sequence``, both counted from 0.
 
-    ``sample``: ``before`` the edge of the cycle, or ``after`` it, with the same inputs.
+    ``sample``: ``before`` the edge of the cycle, or ``after`` the edge with the same inputs.
     """
 
     sequence: int
@@ -132,10 +132,10 @@ class Blame:
 
     ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (correct
     when inputs are held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board``
-    (whether a board repeats it), ``cycle`` (the cycle and output of a machine), ``register`` or ``signal`` (the first
-    that diverges in a machine).
+    (whether a board repeats the mismatch), ``cycle`` (the cycle and output of a machine), ``register`` or ``signal``
+    (the first one that diverges in a machine).
 
-    For a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
+    For a machine, there are also the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal")
@@ -157,8 +157,8 @@ class Blame:
 class Mismatch:
     """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay.
 
-    ``cone``: the inputs on which the output depends; None in older records. ``place``: for a machine; then ``row``
-    counts its cycles, ``output`` the elements of its outputs.
+    ``cone``: the inputs on which the output depends; None in older records. ``place``: the place in the run of a
+    machine; ``row`` then counts its cycles, and ``output`` the elements of its outputs.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("place",)
@@ -183,9 +183,10 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The check of each output: ``exhausted`` on all values of the inputs on which it depends, or ``sampled``.
+    """How each output was checked: ``exhausted`` with all values of the inputs on which it depends, or ``sampled``.
 
-    ``could``: sampled outputs that depend on few enough input bits, and the number of vectors that would exhaust each.
+    ``could``: the sampled outputs that depend on few enough input bits to be exhausted, each with the necessary number
+    of vectors.
     """
 
     exhausted: list[int]
@@ -198,8 +199,8 @@ class OutputEvidence:
     """The evidence for one output.
 
     ``grade``: ``proved`` for all inputs, ``exhausted`` (compared on all values of the inputs on which it depends),
-    ``sampled``, ``wrong`` in at least one vector, or ``none``. ``vectors``: the number that compared it, 0 if a proof
-    is the only evidence.
+    ``sampled``, ``wrong`` in at least one vector, or ``none``. ``vectors``: the number of vectors on which the output
+    was compared; 0 if a proof is the only evidence.
     """
 
     output: int
@@ -212,7 +213,7 @@ class StimulusClass:
     """Vectors of one origin.
 
     ``name``: ``file``, ``generated`` (corners, out of range, off the grid, random), ``directed`` (computed from the
-    program) or ``exhaustive``. ``source``: the file, with ``sha256`` of its bytes.
+    program) or ``exhaustive``. ``source``: the file of the vectors, with the ``sha256`` of its bytes.
     """
 
     name: str
@@ -250,9 +251,10 @@ class Times:
 
 @dataclass(frozen=True)
 class TapsRead:
-    """The output of a bitstream with taps for vector ``row``: the ``ops`` that it returns, and the ``wrong`` ones.
+    """The output of a bitstream with taps for vector ``row``: the ``ops`` with taps, and those that are ``wrong``.
 
-    ``sha256``: of the bitstream; None: it could not be built, because of ``failure``. ``folder``: of its build.
+    ``sha256``: the hash of the bitstream; None if it could not be built, because of ``failure``. ``folder``: the folder
+    of the build.
     """
 
     ops: list[int]
@@ -267,12 +269,13 @@ class TapsRead:
 class BoardInfo:
     """The board of a run of ``hil``, as named by the user and as it identifies itself.
 
-    ``latency``: of its core, in clocks. ``buffer``: bytes of requests that it can hold. ``batches``: requests sent,
-    ``repeated`` of them because they or their replies were lost. ``damaged_there``, ``damaged_here``: frames that
-    arrived damaged at the board, and from it; ``unexpected``: discarded replies to abandoned requests.
-    ``resumed_from``: the number of vectors that an earlier run compared. ``replay``: the command that runs the same
-    vectors in the simulators. ``cycles``: of a machine, per vector; its vectors in other fields are cycles. ``taps``:
-    the bitstreams with taps that were loaded after a mismatch, in order.
+    ``latency``: the latency of its core, in clocks. ``buffer``: the bytes of requests that the board can hold.
+    ``batches``: the number of requests sent, of which ``repeated`` were sent again because they or their replies were
+    lost. ``damaged_there``, ``damaged_here``: the numbers of frames that arrived damaged at the board, and at the host.
+    ``unexpected``: the number of discarded replies to abandoned requests. ``resumed_from``: the number of vectors that
+    an earlier run compared. ``replay``: the command that runs the same vectors in the simulators. ``cycles``: the
+    number of cycles of a machine in one vector; in other fields of the record, its vectors are cycles. ``taps``: the
+    bitstreams with taps that were loaded after a mismatch, in order.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("cycles", "taps")
@@ -317,7 +320,7 @@ class SimulatorResults(list[SimulatorResult]):
 if TYPE_CHECKING:
     _Results = SimulatorResults
 else:
-    #: The type for readers of JSON; a record converts it to ``SimulatorResults``.
+    #: The type that readers of JSON use; a record converts such a list to ``SimulatorResults``.
     _Results = list[SimulatorResult]
 
 
@@ -338,11 +341,11 @@ class SimulationRecord(RunRecord):
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
     evidence: Evidence | None = None
-    #: The number of vectors added to exhaust outputs.
+    #: The number of vectors that were added to exhaust outputs.
     exhaustive_vectors: int = 0
     #: The time of each stage; None if not measured.
     profile: list[Stage] | None = None
-    #: The board, for a run on one.
+    #: The board, for a run on a board.
     board: BoardInfo | None = None
     #: ``running`` until the run ends, then ``complete``. Until then, the verdict is NOT_RUN and has no meaning.
     state: str = "complete"
@@ -355,7 +358,7 @@ class SimulationRecord(RunRecord):
     coverage: Coverage | None = None
     waivers: list[Waiver] = field(default_factory=list)
     rtl_coverage: RtlCoverage | None = None
-    #: For hardware of a kernel.
+    #: The additional results for hardware of a kernel.
     kernel: KernelRun | None = None
 
     def __post_init__(self) -> None:
@@ -370,7 +373,7 @@ class Failed:
     ``help``: the section of the documentation about this error, such as ``docs/troubleshooting.md#ports``.
     """
 
-    #: All its fields: they distinguish it from a record.
+    #: The names of all fields, which distinguish this output from a record.
     FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "help"})
 
     verdict: Verdict
@@ -379,7 +382,7 @@ class Failed:
     help: str = ""
 
     def to_json(self) -> str:
-        """One JSON object."""
+        """Return one JSON object."""
         tree = {"schema": SCHEMA, "verdict": self.verdict.value, "exit_code": self.verdict.exit_code}
         tree["message"] = self.message
         more = {"reason": self.reason, "help": self.help}

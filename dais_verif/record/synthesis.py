@@ -14,7 +14,7 @@ __all__ = ["LogicDepth", "PlaceAndRoute", "SynthesisRecord", "SynthesizedRtl"]
 
 @dataclass(frozen=True)
 class SynthesizedRtl:
-    """The synthesized module. ``emitted``: it is ours, generated from the program."""
+    """The synthesized module. ``emitted``: the module is our own, generated from the program."""
 
     top: str
     emitted: bool
@@ -23,7 +23,7 @@ class SynthesizedRtl:
 
 @dataclass(frozen=True)
 class LogicDepth:
-    """The longest path between flip-flops, counted in ``cells`` of any kind; ``kinds``: its cells by kind."""
+    """The longest path between flip-flops. ``cells``: the number of its cells. ``kinds``: the same by kind of cell."""
 
     cells: int
     kinds: dict[str, int]
@@ -33,7 +33,8 @@ class LogicDepth:
 class PlaceAndRoute:
     """The result of nextpnr. ``verdict``: None on success, else the reason; the counts are valid in any case.
 
-    ``fmax``: MHz. ``used``: resources of the device, used and available, including registers around the module.
+    ``fmax``: the maximum clock frequency in MHz. ``used``: the resources of the device, used and available, including
+    the registers around the module.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("device", "fmax", "used", "seconds")
@@ -48,10 +49,10 @@ class PlaceAndRoute:
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRecord(Record):
-    """A run of ``synth``. ``counts``: cells of each kind; ``cells``: of each type.
+    """A run of ``synth``. ``counts``: the number of cells of each kind; ``cells``: the number of cells of each type.
 
-    ``netlist``: its path, and ``verify``: the command that verifies it; None if no folder was requested. ``pnr``: None
-    if place and route was not requested.
+    ``netlist``: the path of the netlist; ``verify``: the command that verifies the netlist; both are None if no folder
+    was requested. ``pnr``: None if place and route was not requested.
     """
 
     program: ProgramInfo

@@ -31,8 +31,8 @@ class MutantRow:
     """A mutant: ``new`` replaces ``old`` in ``line`` of ``file``. ``op``: the op whose signal the statement assigns.
 
     ``fate``: one of ``Fate``. ``simulator``, ``vector``: the simulator and vector number of the first difference.
-    ``proof``: the verdict of the prover, or ``refused``; None: it did not run. ``text``: its message. ``inputs``: a
-    vector on which the mutant is wrong, from the prover, as decimals.
+    ``proof``: the verdict of the prover, or ``refused``; None: the prover did not run. ``text``: the message of the
+    prover. ``inputs``: a vector on which the mutant is wrong, found by the prover, as decimals.
     """
 
     number: int
@@ -52,10 +52,10 @@ class MutantRow:
 
 @dataclass(frozen=True)
 class MutationSummary:
-    """The numbers of mutants by fate. ``mutants``: all except ``invalid`` ones, which no tool can read.
+    """The numbers of mutants by fate. ``mutants``: all mutants except ``invalid`` ones, which no tool can read.
 
-    ``score``: the share of killed mutants among those that are not equivalent, in percent, rounded down; None: there
-    were none.
+    ``score``: the share of killed mutants among those that are not equivalent, in percent, rounded down; None if there
+    are none.
     """
 
     mutants: int
@@ -79,12 +79,12 @@ class MutationSummary:
         return self.mutants - self.equivalent
 
     def reaches(self, floor: float) -> bool:
-        """Return True if ``floor`` percent of the killable mutants are killed; False if there are none."""
+        """Return True if at least ``floor`` percent of the killable mutants are killed; False without such mutants."""
         return self.to_kill > 0 and 100 * self.killed >= floor * self.to_kill
 
 
 def score_of(killed: int, to_kill: int) -> float | None:
-    """Return percent with two decimals, rounded down, so that 100 means all; None: there are none."""
+    """Return percent with two decimals, rounded down, so that 100 means all; None if there are no mutants."""
     return 10_000 * killed // to_kill / 100 if to_kill > 0 else None
 
 
@@ -92,11 +92,11 @@ def score_of(killed: int, to_kill: int) -> float | None:
 class MutationRecord(RunRecord):
     """A run of ``mutate``.
 
-    ``verdict``: PASS if all were judged and all requirements are met, NOT_SIGNED_OFF if not, UNSOUND if a mutant was
-    proved that differs from the program in a simulator.
+    ``verdict``: PASS if all mutants were judged and all requirements are met; UNSOUND if a mutant was proved that
+    differs from the program in a simulator; else NOT_SIGNED_OFF.
 
-    ``possible``: the number of possible mutants. ``vectors``: the number of simulated vectors. ``kinds``: per kind, the
-    number of mutants by fate. ``unexpected``: deviations from the manifest of expected judges.
+    ``possible``: the number of possible mutants. ``vectors``: the number of simulated vectors. ``kinds``: for each kind
+    of mutant, the number of mutants by fate. ``unexpected``: deviations from the manifest of expected judges.
     """
 
     SCHEMA: ClassVar = MUTATION_SCHEMA

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 __all__ = ["CELLS", "FloorPlan", "TileUse"]
 
-#: Cells of a logic tile.
+#: The number of cells of a logic tile.
 CELLS = 8
 
 
 @dataclass(frozen=True)
 class TileUse:
-    """A tile on which outputs depend. ``cells``: how many of its eight cells are used; ``pads``: port bits at its pads.
+    """A tile on which outputs depend. ``cells``: the number of used cells (of eight). ``pads``: port bits at its pads.
 
-    A tile with neither, and without a block RAM, only routes signals.
+    A tile without used cells, pads and block RAM only routes signals.
     """
 
     x: int
@@ -74,7 +74,7 @@ class FloorPlan:
         ]
 
     def text(self) -> str:
-        """Return the summary, and the device as rows of characters, from the upper left corner."""
+        """Return the summary, and the device as rows of characters that begin at its upper left corner."""
         marks = {(tile.x, tile.y): tile.mark for tile in self.tiles}
         lines = [f"{title:<11}{text}" for title, text in self.summary()]
         lines += ["", "Tiles: 1 to 8 cells, R a block RAM, P pads, . wires alone", ""]
