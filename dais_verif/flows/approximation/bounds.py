@@ -54,7 +54,7 @@ def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
 
 
 def exact_outputs(program: Program, vectors: NDArray[np.float64], jobs: int | None) -> NDArray[np.object_]:
-    """Return the exact outputs of each vector, shape (vectors, outputs), of ``Fraction``."""
+    """Return the exact outputs of each vector as ``Fraction``, shape (vectors, outputs)."""
     columns = Golden(program).run_raw(Batch.of(vectors, program.n_in), check=True, jobs=jobs)
     found = np.empty((len(vectors), len(columns)), dtype=object)
     for number, (column, kind) in enumerate(zip(columns, program.output_types, strict=True)):
@@ -115,7 +115,7 @@ def sharpened(
 
 
 class _Search:
-    """Change a few inputs at a time, and keep the vectors with the largest differences; seeds are fixed."""
+    """A search that changes a few inputs at a time and keeps the vectors with the largest differences; seeds are fixed."""
 
     def __init__(
         self, programs: tuple[Program, Program], kinds: Sequence[FixedType], start: NDArray[np.float64]

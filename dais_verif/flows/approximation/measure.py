@@ -55,8 +55,7 @@ class MeasureRequest:
     ``bound``: search for inputs with large differences, and let the solver lower the bounds, ``timeout`` seconds for
     each output. ``target``: synthesize every configuration for this target, and count the cells of the
     unrolled network, or, with another ``form``, the cells of the network as a machine with at most ``parallel``
-    parallel members per stage.
-    ``output``: a folder for the file with measured columns.
+    parallel members per stage. ``output``: a folder for the file with measured columns.
     """
 
     network: Path
@@ -113,8 +112,8 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
     """Measure every configuration of the file by the golden model.
 
     A configuration that cannot be applied to this network is reported, and left out of the file that is written.
-    Verdicts: PASS; NOT_SIGNED_OFF (exit code 7) if none is within the budget; NOT_RUN if none could be measured. Raises
-    ``ConfigurationError`` if no configuration is for this network.
+    Verdicts: PASS; NOT_SIGNED_OFF (exit code 7) if no configuration is within the budget; NOT_RUN if none could be
+    measured. Raises ``ConfigurationError`` if no configuration is for this network.
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     samples = read_samples(request.data, opened.exact)

@@ -24,7 +24,7 @@ _PREDICTED = 20_000
 
 
 class Search:
-    """A search. ``measure``: returns the number of correct samples of each choice, None if it cannot be applied.
+    """A search for configurations. ``measure``: returns the number of correct samples of each choice, None if it cannot be applied.
 
     ``allowed``: how many more samples may be wrong than with the exact network. ``tries``: the largest number of
     measured choices, including those in ``known``.
@@ -75,7 +75,7 @@ class Search:
         return len(self.known) >= self._tries
 
     def best(self) -> Choice:
-        """Return the fastest choice that fits; of equally fast ones the one with the smallest loss."""
+        """Return the fastest choice that fits; of equally fast choices, the choice with the smallest loss."""
         return max((one for one in self.known if self.fits(one)), key=self._rank)
 
     def fits(self, choice: Choice) -> bool:
@@ -93,7 +93,7 @@ class Search:
         return self._speedups[choice]
 
     def _better(self, choice: Choice) -> bool:
-        """Return True if the predicted speed-up of a choice is at least that of the best one."""
+        """Return True if the predicted speed-up of a choice is at least that of the best choice."""
         return self._speedup(choice) >= self._speedup(self.best())
 
     def _take(self, choices: Iterable[Choice]) -> bool:

@@ -1,4 +1,4 @@
-"""Search configurations of a network under a budget of accuracy, and keep all measurements."""
+"""Search for configurations of a network within a budget of accuracy, and keep all measurements."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) ->
 
 
 class _Measuring:
-    """Measure choices one round at a time, and write each result at once."""
+    """A function that measures choices one round at a time, and writes each result immediately."""
 
     def __init__(self, request: TuneRequest, space: Space, kept: _Kept, workers: Workers, progress: Progress) -> None:
         self._request, self._space, self._kept = request, space, kept
         self._workers, self._progress = workers, progress
 
     def __call__(self, choices: Sequence[Choice]) -> list[int | None]:
-        """Measure ``choices``; on a cluster all at once."""
+        """Measure ``choices``, on a cluster all of them at the same time."""
         found: list[int | None] = []
         step = len(choices) if self._request.cluster is not None else 1
         for first in range(0, len(choices), step):

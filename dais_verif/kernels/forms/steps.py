@@ -21,7 +21,7 @@ __all__ = ["Group", "Steps", "Touched", "address_bits", "address_logic", "counti
 
 
 def address_bits(sizes: Sequence[int]) -> FixedType:
-    """Return the type of addresses of a memory that holds a tensor; each number of this type is the address of a word."""
+    """Return the type of addresses of a memory that holds a tensor; each number of the type addresses a word."""
     count = 1
     for size in sizes:
         count *= size
