@@ -1,7 +1,7 @@
-"""Find directives that make RTL differ between synthesis and simulation: macros of tools, and text hidden from some.
+"""Find directives that make RTL differ between synthesis and simulation: macros of tools, text hidden from synthesis.
 
-A lexer splits the text, so that neither a string that looks like a comment nor the reverse is mistaken. Text that the
-design's own macros hide is read as well, so that no tool reads more than this module.
+A lexer splits the text, so that comments within strings, and strings within comments, are not mistaken for real ones.
+Text that the design's own macros hide is read as well, so that no tool reads more than this module.
 """
 
 from __future__ import annotations

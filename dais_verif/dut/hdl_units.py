@@ -85,7 +85,7 @@ def needed_files(texts: Mapping[Path, str], top: str, *, vhdl: bool) -> NeededFi
     for path, (text, _) in plain.items():
         for name in dict.fromkeys(_declared(text, vhdl)):
             declared.setdefault(name, []).append(path)
-    if vhdl:  # an architecture is a second declaration of its entity, unless it is its only one and in the same file
+    if vhdl:  # an architecture in another file, or one of several in a file, counts as one more declaration
         for path, (text, _) in plain.items():
             bodies = Counter(name.lower() for name in _ARCHITECTURE.findall(text))
             for name, count in bodies.items():

@@ -1,6 +1,6 @@
 """Find effects of RTL outside of its ports: system calls, other languages, files, and directives of only one tool.
 
-RTL is code: a simulator runs commands, opens files and reads the time if it says so, but hardware does not. A lexer
+RTL is code that can make a simulator run commands, open files and read the time, which hardware does not do. A lexer
 splits the text, including all parts that a macro may hide, so that no tool reads more than this module. Everything that
 is not known to be harmless is reported.
 """

@@ -39,7 +39,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def outside_stage() -> SignOffStage:
-    """Return the stage that finds such RTL. If it is waived, the other stages still run."""
+    """Return the stage that finds effects outside of the RTL's ports. If it is waived, the other stages still run."""
     return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 

@@ -24,7 +24,7 @@ __all__ = ["Generated", "generate", "generate_common"]
 
 #: Fractional bits below the port's last bit.
 _EXTRA = 2
-#: At most one in this many rows is a mix of corners.
+#: Only the first rows may mix corners: one in this many.
 _CORNER_SHARE = 4
 #: The maximum number of vectors that share a seed, and the maximum number of values in such a block.
 _BLOCK, _BLOCK_VALUES = 16384, 1 << 22

@@ -41,8 +41,8 @@ class Counter:
     ``shown``: for each of the lowest bits of the number, the mask of free port bits that it drives; bits of different
     masks have all their combinations. ``declared``: a closed mask of bits of declared fields, whose patterns the rest
     of the number selects. Values advance in steps of ``step``, coprime to ``size``, so that the first rows are spread
-    over all values. After all values, a further lap begins with another value, which also differs between counters with
-    different ``number``, so that the counters of a pass do not run in step.
+    over all values. Every further lap over all values begins with another value, which also differs between counters
+    with different ``number``, so that the counters of a pass do not run in step.
     """
 
     shown: tuple[int, ...]

@@ -37,8 +37,8 @@ class LeftOut(NamedTuple):
 class Plan:
     """The vectors to run. Outputs without bits are not listed, since they cannot be compared.
 
-    ``exhausted``: outputs that all combinations of their inputs have reached after all ``passes``, including constant
-    outputs. ``could``: outputs with few enough bits for which the rows did not suffice.
+    ``exhausted``: outputs for which all combinations of their inputs occur in ``passes``, including constant outputs.
+    ``could``: outputs that have few enough bits, but for which the rows did not suffice.
     """
 
     passes: tuple[ExhaustiveVectors, ...]

@@ -34,8 +34,8 @@ _PHILOX_WORDS = 4
 class ExhaustiveVectors:
     """``rows`` rows in which each of ``counters`` has all its values, all counters at the same time.
 
-    ``outputs``: outputs that all combinations of their inputs have reached after all rows. ``number``: the number of
-    the pass in its plan; passes with different numbers have different random bits.
+    ``outputs``: outputs for which all combinations of their inputs occur in these rows. ``number``: the number of the
+    pass in its plan; passes with different numbers have different random bits.
     """
 
     number: int
