@@ -173,7 +173,7 @@ def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) ->
 
 @contextlib.contextmanager
 def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
-    """On a worker: yield the launcher, the worker's address and a function that tells whether the task is cancelled."""
+    """On a worker: yield the launcher, the worker's address and a function that tells whether the task is withdrawn."""
     if version != VERSION:
         raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     worker = importlib.import_module("distributed").get_worker()
