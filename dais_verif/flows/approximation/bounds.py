@@ -115,7 +115,7 @@ def sharpened(
 
 
 class _Search:
-    """A search that changes a few inputs at a time and keeps the vectors with the largest differences; seeds are fixed."""
+    """A search that changes a few inputs at a time and keeps vectors with the largest differences; seeds are fixed."""
 
     def __init__(
         self, programs: tuple[Program, Program], kinds: Sequence[FixedType], start: NDArray[np.float64]

@@ -24,7 +24,7 @@ _PREDICTED = 20_000
 
 
 class Search:
-    """A search for configurations. ``measure``: returns the number of correct samples of each choice, None if it cannot be applied.
+    """A search for configurations. ``measure``: returns how many samples each choice classifies correctly, or None.
 
     ``allowed``: how many more samples may be wrong than with the exact network. ``tries``: the largest number of
     measured choices, including those in ``known``.

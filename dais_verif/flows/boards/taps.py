@@ -158,7 +158,7 @@ class TapsSearch:
     def _built(self, with_taps: Program, folder: Path) -> DaisError | None:
         """Build the bitstream; return the error if it does not fit, is too slow, or cannot be routed."""
         failure: DaisError | None = None
-        for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may run without end for one seed, but not for another
+        for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may run without end for one of them
             try:
                 build(self._request(with_taps, folder, seed), progress=self.progress)
                 return None
