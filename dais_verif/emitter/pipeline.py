@@ -1,8 +1,8 @@
 """Emit a program as a pipelined Verilog-2005 module: one vector per clock edge, and registers after every stage.
 
-Within a stage, the text is that of the combinational module: ``op_N`` is the value of op N in the stage that computes
-it. ``op_N_sK`` is the same value in stage K, after one register per stage in between. All outputs come from registers.
-A negated output is computed in a stage, as ``neg_N``. Constants are wires without registers.
+Within a stage, the text is the same as in the combinational module: ``op_N`` is the value of op N in the stage that
+computes it. ``op_N_sK`` is the same value in stage K, after one register per stage in between. All outputs come from
+registers. A negated output is computed in a stage, as ``neg_N``. Constants are wires without registers.
 """
 
 from __future__ import annotations

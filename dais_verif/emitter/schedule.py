@@ -25,7 +25,8 @@ _SWEEPS = 2
 class Flow(NamedTuple):
     """The values that move through a pipeline, by number.
 
-    The value of op N has the number N; its negation for an output has a number after those of all ops.
+    The value of op N has the number N; if an output negates it, the negated value has a number above the numbers of all
+    ops.
 
     ``order``: the numbers of values that can change, operands first. ``operands``: for each value, the operands that
     can change, each once. ``delays``: in thousandths of the model's unit; 0 for a value on which no output depends,

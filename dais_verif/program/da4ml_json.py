@@ -22,7 +22,7 @@ __all__ = ["program_of"]
 
 
 def program_of(tree: Any, origin: Origin) -> Program:
-    """Return the program, not yet checked, in the list ``tree``. Raises ``ProgramError`` if it is not one."""
+    """Return the program, not yet checked, in the list ``tree``. Raises ``ProgramError`` if there is none."""
     if isinstance(tree, dict) and "model" in tree:
         tree = tree["model"]
     if not isinstance(tree, list) or len(tree) not in (8, 9):

@@ -18,7 +18,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["alir_json", "alir_model", "compressed", "da4ml_json"]
 
-#: Fixed values, so that files of the same program are always identical.
+#: The modification time in gzip headers, which is fixed so that files of the same program are always identical.
 _NO_TIME = 0
 
 

@@ -226,7 +226,7 @@ def _refuse_alir(program: Program, layout: str) -> None:
 
 
 def write_binary(program: Program, layout: str) -> bytes:
-    """Return ``program`` in ``layout``. Reading the result gives the same program; a file that was read is unchanged.
+    """Return ``program`` in ``layout``. Reading the result gives the same program; a file that was read is reproduced.
 
     Raises ``InputError`` if the layout cannot represent it.
     """

@@ -27,7 +27,7 @@ _PLACES, _CHARACTERS = 16, 20
 
 
 def listing(program: Program) -> str:
-    """Return the whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
+    """Return the program as text that ends with a newline; once assembled, ``write_binary`` writes the same bytes.
 
     A program that was not read from a binary (``json``, ``memory``) is listed as ``v1``, an ALIR program as ``alir``.
     Declared intervals and estimates, which no binary can hold, are not in the text.

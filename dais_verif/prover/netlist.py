@@ -98,7 +98,7 @@ def bits_over(
 ) -> Bits:
     """Return a function that gives bits of ``term``, whose variables stand for bits of signals.
 
-    ``sources``: for each variable, its signal and the lowest bit of the signal that it stands for. ``unknown``: the
+    ``sources``: for each variable, the signal, and the lowest bit of the signal for which it stands. ``unknown``: the
     same for variables that mark undefined bits of signals; variables of ``sources`` then stand for the defined bits.
     """
 

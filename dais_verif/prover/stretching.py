@@ -21,8 +21,8 @@ from dais_verif.prover.random_simulation import Bools, Columns, Trace, trace
 
 __all__ = ["stretched_vectors"]
 
-#: The number of turns; of inputs that one turn tries at most; and of vectors from which the search starts in each
-#: direction.
+#: The number of turns; the largest number of inputs that one turn tries; and the number of vectors from which the
+#: search starts in each direction.
 _TURNS, _INPUTS, _BEGINNINGS = 5, 64, 2
 
 

@@ -31,7 +31,7 @@ def index_bits(machine: Machine, vectors: Mapping[str, Vector], view: View) -> B
 
 
 def step_of(machine: Machine, view: View) -> int | None:
-    """Return the number of bits by which ``view`` moves if its index grows by 1; None if that is not constant."""
+    """Return the number of bits by which ``view`` moves if its index grows by 1; None if this is not constant."""
     assert view.index is not None
     offsets = offsets_of(machine.signals[view.signal].types)
     stride, window = view.index.stride, window_of(machine, view)

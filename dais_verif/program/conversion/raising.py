@@ -89,7 +89,7 @@ class _Raising:
         return self.made.add(Code.SUM, exact, terms=(Term(a, 0, True),), interval=spelt(exact, ends))
 
     def reduction(self, op: Op, a: int, kind: FixedType, interval: tuple[int, int]) -> None:
-        """Add a reduction of bits; a negation before it has the operand's width unless all bits count."""
+        """Add a reduction of bits; a negated operand is cut to its old width if more bits would change the result."""
         made, operand = self.made, self.source.ops[op.id0].type
         inverts = op.data == 0
         # NOT of an operand without bits, whose type has neither step nor sign in ALIR.

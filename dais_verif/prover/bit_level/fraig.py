@@ -24,8 +24,8 @@ __all__ = ["Fraig"]
 _WINDOWS = (4, 8, 16, 32)
 #: Largest tables, in gates times rows: over such a window, and over the words that an op reads.
 _SMALL, _LARGE = 1 << 22, 1 << 34
-#: Number of conflicts after which the solver gives up a pair, and of members of a class with which a gate is compared
-#: at most.
+#: The number of conflicts after which the solver gives up a pair, and the largest number of members of a class with
+#: which a gate is compared.
 _CONFLICTS, _TRIED = 500, 4
 #: Number of patterns made from each pattern that separates a pair; the graph is simulated again when there is one new
 #: group of such patterns per ``_NODES`` nodes.

@@ -95,7 +95,7 @@ class ProgramBits:
         return cls(program, inputs, ops, outputs, kept, bounds, first, len(aig))
 
     def words(self, node: int) -> Iterable[int]:
-        """Return the nodes of the operands of the op that made ``node``; none if no op made it."""
+        """Return the nodes of the operands of the op that made ``node``; nothing if no op made ``node``."""
         index = bisect_right(self.first, node) - 1
         if index < 0 or node >= self.end:
             return ()

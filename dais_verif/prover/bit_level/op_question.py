@@ -11,7 +11,8 @@ from dais_verif.prover.bit_level.miter import ProgramBits
 
 __all__ = ["OpQuestion", "ProvedBits"]
 
-#: Number of conflicts after which a question is given up, and of questions about one op that may be given up.
+#: The number of conflicts after which a question is given up, and the number of questions about one op that may be
+#: given up.
 _CONFLICTS, _GIVEN_UP = 1000, 6
 #: The largest number of gates that the cone of one literal may add to the solver.
 _GATES = 4000

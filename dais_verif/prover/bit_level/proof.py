@@ -211,7 +211,7 @@ class _Work:
         return [(Basis.PLAIN, []), *bounds, *promises, *both]
 
     def _first_patterns(self) -> tuple[list[int], int]:
-        """Return values of the graph's inputs, those of the program first, and the number of patterns."""
+        """Return values of the graph's inputs, with the program's inputs first, and the number of patterns."""
         elements, rng = self._boundary.inputs, random.Random(self._options.seed)
         vectors = random_vectors(elements, _VECTORS, self._options.seed)
         rows, place = [0] * _VECTORS, 0

@@ -28,8 +28,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["ProvedNetlist", "proved_netlist"]
 
-#: Number of patterns of the first simulation; and of conflicts after which the solver considers only inputs that
-#: satisfy all assumptions and promises.
+#: The number of patterns of the first simulation; and the number of conflicts after which the solver considers only
+#: inputs that satisfy all assumptions and promises.
 _PATTERNS, _CONFLICTS = 4096, 20_000
 
 

@@ -46,7 +46,7 @@ class RtlCycle:
 
 
 def read_rtl(machine: Machine, opened: Open, on_the_way: Sequence[Signal]) -> RtlCycle:
-    """Read one cycle of the RTL, before its registers are tied to those of the machine.
+    """Read one cycle of the RTL, before its registers are tied to the registers of the machine.
 
     ``on_the_way``: intermediate signals for which terms get variables; this limits the size of terms.
     """

@@ -1,4 +1,4 @@
-"""Find the signals of a machine's ops in RTL, by their names and by those of the instances that contain them."""
+"""Find the signals of a machine's ops in RTL, by the names of signals and of the instances that contain them."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _of_a_block(step: Step, index: int) -> bool:
 
 
 def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Return messages about registers whose power-up value differs from that of the machine."""
+    """Return messages about registers whose power-up value differs from the value in the machine."""
     found = []
     initial = initial_bits(machine, step)
     for run in runs:

@@ -29,7 +29,10 @@ class TransitionSystem(NamedTuple):
 
 
 def extract_transition_system(netlist: Netlist, out: Signal, clock: str) -> TransitionSystem:
-    """Return the transition system behind ``out``. Raises ``InputError`` if it is too large or has another clock."""
+    """Return the transition system behind ``out``.
+
+    Raises ``InputError`` if the system is too large or has another clock.
+    """
     return _Reader(netlist, clock).system(out)
 
 

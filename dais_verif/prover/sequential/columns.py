@@ -33,7 +33,7 @@ class Seen:
 
 
 def held_by(seen: Seen) -> dict[Column, BitOf]:
-    """Return what each column holds; columns for which that is unknown have no entry."""
+    """Return what each column holds; columns with unknown content have no entry."""
     found: dict[Column, BitOf] = {}
     for bank, columns in enumerate(seen.writes):
         for column, writes in enumerate(columns):

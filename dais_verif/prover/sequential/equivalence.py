@@ -36,8 +36,8 @@ from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, Regis
 
 __all__ = ["prove_equal"]
 
-#: The number of patterns of one draw; of edges without a split after which simulation stops; and the largest number of
-#: edges.
+#: The number of patterns of one draw; the number of edges without a split after which simulation stops; and the largest
+#: number of edges.
 _PATTERNS, _QUIET, _MOST_EDGES = 1536, 24, 400
 #: The number of edges, each from random states, on which memories and block RAMs are compared.
 _WRITING_EDGES = 60

@@ -19,7 +19,7 @@ _WORK, _DEPTH = 32, 6
 
 
 def vanishes(polynomial: Polynomial, gates: Gates, width: int) -> bool:
-    """Return whether ``polynomial`` is proved to be 0 modulo ``2**width``; False also if that is too much work."""
+    """Return whether ``polynomial`` is proved to be 0 modulo ``2**width``; False also if this takes too much work."""
     rest = _Rest(gates, width)
     for monomial, coefficient in polynomial.items():
         rest.add(monomial, coefficient)
