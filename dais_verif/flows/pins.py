@@ -44,7 +44,7 @@ class Pins:
         return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     def over(self, said: Clocking | None, without: str) -> Clocking | None:
-        """Return the pins ``said`` of a ports file, overridden by the options. ``without``: text for ``said`` None."""
+        """Return the pins ``said`` of a ports file, overridden by the options. ``without``: why ``said`` is None."""
         if said is None and self.clock is None:
             if self.given:
                 raise RequestError.of(

@@ -43,8 +43,9 @@ def is_folder(program: AnyProgram) -> bool:
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program and the warnings of reading it, which are also sent to ``progress``.
 
-    For a project folder this is the model; for a folder of ``approx apply``, the program. Raises ``ProgramError`` if
-    it is invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a ``Program``.
+    For a project folder, return the model; for a folder of ``approx apply``, the program in it. Raises ``ProgramError``
+    if it is invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a
+    ``Program``.
     """
     if isinstance(program, Program):
         if layout is not None:

@@ -43,7 +43,7 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 class SignOffRequest:
     """A design to sign off, and the policy for it.
 
-    ``program``: a file of a program or a machine, since the certificate is about a file, or a project folder.
+    ``program``: a project folder, or a file of a program or a machine; the certificate is about a file.
     ``policy``: a TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy.
     ``seed``: a seed to use instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate;
     ``passphrase``: a function that takes a prompt and returns the passphrase of the key. ``output``: the folder that is

@@ -53,7 +53,7 @@ def simulate_jointly(requests: Sequence[SimulationRequest]) -> list[Simulated | 
     """Simulate ``requests`` together; return the result of ``simulate`` for each that passes, None for the others.
 
     None does not mean a failure: the caller must run that request with ``simulate``. Builds and logs of passing
-    requests are not kept, and their seconds in simulators are a share of the total.
+    requests are not kept, and the simulator seconds of each request are a share of the total.
     """
     found: list[Simulated | None] = [None] * len(requests)
     with ExitStack() as folders:

@@ -26,8 +26,8 @@ _PREDICTED = 20_000
 class Search:
     """A search for configurations. ``measure``: returns how many samples each choice classifies correctly, or None.
 
-    ``allowed``: how many more samples may be wrong than with the exact network. ``tries``: the largest number of
-    measured choices, including those in ``known``.
+    None means that the choice cannot be applied. ``allowed``: how many more samples may be wrong than with the exact
+    network. ``tries``: the largest number of measured choices, including those in ``known``.
     """
 
     def __init__(

@@ -52,8 +52,8 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     """Judge cases until time is up or all are done; keep one small case per cause in the folder ``request.output``.
 
     Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; with ``replay``
-    also UNKNOWN, if a case could not be judged. If interrupted, it writes a record of the cases judged so far, with
-    verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run,
+    also UNKNOWN, if a case could not be judged. If interrupted, the run writes a record of the cases judged so far,
+    with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run,
     ``InputError`` for a folder without cases to replay, ``ToolError`` if a tool that a pair needs is missing.
     """
     if request.replay is not None:

@@ -29,7 +29,7 @@ from dais_verif.record.fuzzing import FoundCase
 
 __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
-#: The number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
+#: The largest number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
 #: Seconds to shrink a case: normally, and if each step runs external tools.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0
@@ -47,7 +47,7 @@ class Smallest(NamedTuple):
 
 
 class Keeper:
-    """Keep the cases of ``request`` that disagree. ``smallest``: shrinks a case."""
+    """A store for the cases of ``request`` that disagree. ``smallest``: a function that shrinks a case."""
 
     def __init__(self, request: FuzzRequest, smallest: Callable[[Finding], Smallest]) -> None:
         self._request, self._smallest = request, smallest

@@ -30,7 +30,8 @@ FORMS = ("v1", "headerless", "published", "alir", "json", "dais")
 
 #: Tools that can be given by name instead of a command, and the form that each reads.
 ADAPTERS = {"da4ml": "v1", "alkaid": "alir"}
-#: The same for generators of Verilog; these forms contain the intervals that determine the widths of their ports.
+#: Generators of Verilog that can be given by name, and the form that each reads; these forms contain the intervals that
+#: determine the widths of ports.
 RTL_ADAPTERS = {"da4ml": "json", "alkaid": "alir"}
 
 _SECONDS = 60.0

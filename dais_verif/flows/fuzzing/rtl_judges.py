@@ -51,7 +51,7 @@ def pins_of(clocking: Clocking | None) -> Pins:
 
 
 class RtlJudges:
-    """Judge cases of the design ``asked``, each in ``folder``; ``timeout``: seconds for each build and each run."""
+    """Judges for cases of the design ``asked``, run in ``folder``; ``timeout``: seconds for each build and each run."""
 
     def __init__(self, asked: DesignRequest, data: tuple[Path, ...], folder: Path, timeout: float) -> None:
         self._asked, self._data, self._folder, self._timeout = asked, data, folder, timeout
@@ -59,7 +59,7 @@ class RtlJudges:
         self._reads = True
         #: The pins, with the measured latency.
         self.pins = asked.pins
-        #: Name of the given module.
+        #: The parameters of the given module, with their values.
         self.parameters = asked.parameters
 
     def begin(self, case: RtlCase) -> None:

@@ -200,7 +200,7 @@ class _Shrinker:
         if len(before.case.rows) != 1 or len(before.case.rows[0]) > _FEW:
             return
         if self._command is None:
-            self._judge = self._judges.differs  # takes a tenth of a simulation, which confirms the result
+            self._judge = self._judges.differs  # a tenth of a simulation's time; a simulation confirms the result
         try:
             shrunk_vector(before.case.rows[0], lambda row: self.search.consider(_with_rows(self.search.case, (row,))))
         finally:
@@ -225,7 +225,7 @@ class _Shrinker:
         self.search.consider(case.with_files(bare))
 
 
-#: Comment lines, which describe the original design; comments for tools stay.
+#: Comment lines to remove, which describe the original design; comments for tools are kept.
 _COMMENTS = re.compile(r"(?m)^[ \t]*//(?![^\n]*\b(?:verilator|synopsys|synthesis|pragma)\b)[^\n]*\n")
 #: The most inputs of a program whose vectors are simplified.
 _FEW = 12

@@ -59,7 +59,7 @@ def _require_installed(name: str) -> None:
 
 
 class _Generator:
-    """Judge ``command``, which writes Verilog of a program into a folder: its simulation must match the program."""
+    """The judge of ``command``, which writes Verilog of a program: its simulation must match the program."""
 
     def __init__(self, command: Command, request: FuzzRequest, folder: Path) -> None:
         self._command, self._request, self._folder = command, request, folder
@@ -79,7 +79,7 @@ class _Generator:
             kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
             return Disagreement(RTL_FROM, kind, f"the other tool {ending.words}: {ending.last_line}")
         sources = sorted(path for path in rtl.rglob("*") if path.suffix in (".v", ".sv") and path.is_file())
-        if self._request.rtl_from in RTL_ADAPTERS:  # a module around it, for the generator's own bench
+        if self._request.rtl_from in RTL_ADAPTERS:  # skip the wrapper for the generator's own bench
             sources = [path for path in sources if not path.stem.endswith("_wrapper")]
         if not sources:
             return Disagreement(

@@ -89,7 +89,7 @@ class Evaluation:
 def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Evaluation:
     """Return the exact outputs, and write them if a file is requested.
 
-    Raises ``ViolationError``, with row and op, if a promise of the program is broken and that is checked.
+    Raises ``ViolationError``, with row and op, if a promise of the program is broken and promises are checked.
     """
     kernel = find_kernel(request.program)
     if kernel is not None:

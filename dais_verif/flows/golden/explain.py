@@ -34,7 +34,7 @@ class ExplanationRequest:
 
     ``only_cone``: the output to whose fan-in cone the explanation is limited. ``as_json``: JSON lines, one object per
     op, instead of text. ``output``: a file to write. ``unchecked``: a broken promise is not an error. For a machine:
-    ``cycle`` of ``sequence``, and JSON is one object, the record.
+    explain ``cycle`` of ``sequence``; JSON is then one object, the record.
     """
 
     program: AnyProgram

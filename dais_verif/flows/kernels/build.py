@@ -100,7 +100,7 @@ def build_kernel(
     files = {
         BLOCK: write_binary(instance.block, "v1"),
         MACHINE: machine,
-        RTL: emitter.emit_machine(parse_machine(machine), "model").encode(),  # as ``emit`` writes that file
+        RTL: emitter.emit_machine(parse_machine(machine), "model").encode(),  # as ``emit`` would write it from MACHINE
         **made.files,
         **{f"aux/{title}.npy": _npy(array) for title, array in contents.items()},
     }

@@ -30,7 +30,7 @@ def evaluate_kernel(
     """Return the record, names of output elements, and a column for each element; write them if requested.
 
     Raises ``RequestError`` for options that only programs have, ``ViolationError`` with the member if the block breaks
-    a promise and that is checked.
+    a promise and promises are checked.
     """
     require_no_options(layout=request.layout)
     if request.engine == "exact":

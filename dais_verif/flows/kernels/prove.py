@@ -168,7 +168,7 @@ def compare_with_members(
     with TemporaryDirectory(prefix="dais-verif-") as folder:
         timed = _timed(instance, form, facts)
         path = Path(folder) / "timed.toml"
-        # Generated again: the frame in the folder is not part of the claim.
+        # The frame is generated again: the one in the folder is not part of the claim.
         frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
         path.write_text(with_signals(frame, timed), encoding="utf-8")
         bits = [bit for cycles in timed.values() for bit in cycles.values()]

@@ -249,7 +249,7 @@ class _Frames:
         if not missed:
             return found, True
         if self.request.prove:
-            # State that survives a reset may hold any value: if frames are right even then, it does not matter.
+            # State that survives a reset may hold any value: if frames are right even then, such state does not matter.
             left = frozenset(missed)
             each = [unroll(machine, said.frame, after=frames, without=left) for frames in range(said.frame.before)]
             rebuilt = [*each, unroll(machine, said.frame, without=left)]

@@ -31,7 +31,7 @@ def evaluate_machine(
     """Return the record, the outputs of every cycle, and whether the file had several sequences.
 
     Raises ``RequestError`` for options that only programs have, ``ViolationError`` with sequence, cycle, block and op
-    if a promise is broken and that is checked.
+    if a promise is broken and promises are checked.
     """
     require_no_options(layout=request.layout, raw_inputs=request.raw_inputs, raw=request.raw)
     if request.engine not in _ENGINES:

@@ -47,9 +47,9 @@ def simulate_machine(
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every output bit of every cycle; return the record, and the folder if it was kept.
 
-    Vectors are cycles: those of each file first, then one generated sequence; or ``given`` ones. Tool failures
-    and broken promises are verdicts. ``finish``: completes the record before it is kept. Raises ``InputError`` for
-    files that cannot be used, ``RequestError`` for options that only programs have.
+    Vectors are cycles: first the cycles of each file, then one generated sequence; or the ``given`` sequences. Tool
+    failures and broken promises are verdicts. ``finish``: completes the record before it is kept. Raises ``InputError``
+    for files that cannot be used, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
     if request.design.wrapped is not None:

@@ -54,7 +54,7 @@ def read_expected(path: Path) -> list[Expectation]:
 
 
 def _expectation(entry: object, where: str) -> Expectation:
-    if not isinstance(entry, dict) or entry.get("by") not in list(_BY):  # it may be a table or a list
+    if not isinstance(entry, dict) or entry.get("by") not in list(_BY):  # ``by`` may be a table or a list
         raise InputError(f"{where}: by must be one of {', '.join(_BY)}")
     which: list[tuple[str, str | int]] = []
     for name, value in entry.items():

@@ -60,8 +60,8 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
 
     Verdicts: PASS if all mutants were judged, and score, unknowns and expectations are as required; NOT_SIGNED_OFF if
     not; UNSOUND if a mutant was proved that differs from the program in a simulator; NOT_RUN if there is no mutant; the
-    verdict on the original design if that is not PASS. If interrupted, it keeps a record of the mutants judged so far,
-    with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or
+    verdict on the original design if that is not PASS. If interrupted, the run keeps a record of the mutants judged so
+    far, with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or
     ``RequestError`` for an unusable request, ``ToolError`` if a simulator fails on the original design.
     """
     begun = clock.monotonic()
@@ -110,7 +110,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     if interrupt is not None:
         chosen = {n: mutant for n, mutant in chosen.items() if n in judged.wrong or n in judged.proved}
         message = f"interrupted when {len(chosen)} mutants were judged"
-    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else no mutant was judged
+    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # otherwise no mutant was judged
     rows = [_row(number, mutant, judged, program, question.dut, request) for number, mutant in of.items()]
     summary = _summary(rows)
     missed = [] if interrupt else unexpected(expectations, rows)
@@ -220,7 +220,7 @@ def _judge(
             judged.add(left, found, said)
     boards = None
     if "hil" in request.asked:
-        assert isinstance(stimulus, Batch)  # machines are refused
+        assert isinstance(stimulus, Batch)  # ``hil`` is refused for machines
         boards = Boards.of(question, stimulus, folder, threads(request.jobs))
         with progress.working("building a board"):
             as_it_is = boards.original()

@@ -64,7 +64,7 @@ class Question:
 class ToProve(NamedTuple):
     """A mutant, None for the original design, and the seconds for its proof.
 
-    ``quick``: it differs from the program in a simulator, so only a PASS would be a new result.
+    ``quick``: the mutant differs from the program in a simulator, so only a PASS would be a new result.
     """
 
     number: int

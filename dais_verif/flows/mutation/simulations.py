@@ -37,7 +37,7 @@ _SILENCE = 20.0
 class Wrong:
     """The first place where a mutant was wrong: in a ``simulator``, or on a board, at vector ``row``.
 
-    None: the board does not answer; ``text`` has the message.
+    ``row`` None: the board does not answer, and ``text`` has the message.
     """
 
     simulator: str

@@ -58,7 +58,7 @@ def build_network(
     files = {
         NETWORK: data,
         MACHINE: machine,
-        RTL: emitter.emit_machine(own, "model").encode(),  # as ``emit`` writes that file
+        RTL: emitter.emit_machine(own, "model").encode(),  # as ``emit`` would write it from MACHINE
         **made.files,
     }
     if file is not None:

@@ -19,7 +19,7 @@ _MOST_PARALLEL = 1 << 10
 def require_form(form: str, parallel: int, at_once: Sequence[int] = ()) -> None:
     """Raise ``RequestError`` unless ``form`` is one of ``FORMS`` and allows this many ``parallel`` members.
 
-    ``at_once``: fused nodes that one member each computes as a whole, for machines only.
+    ``at_once``: fused nodes, each of which one member computes as a whole; for machines only.
     """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)

@@ -120,7 +120,7 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
     members = unfold_chain(folder.chain, number)
     with TemporaryDirectory(prefix="dais-verif-") as place:
         path = Path(place) / "frame.toml"
-        # Generated again: the frames in the folder are not part of the claim.
+        # The frames are generated again: those in the folder are not part of the claim.
         for frame, timed in _frames(folder, number):
             bits = [bit for cycles in timed.values() for bit in cycles.values()]
             path.write_text(with_signals(frame, timed), encoding="utf-8")

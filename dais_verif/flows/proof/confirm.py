@@ -63,7 +63,7 @@ def _remove(folder: Path) -> None:
     """Remove files of simulations from ``folder``, but no file of the user."""
     for name in (*KNOWN, _PINNED):
         shutil.rmtree(folder / name, ignore_errors=True)
-    with suppress(OSError):  # not empty
+    with suppress(OSError):  # the folder is not empty
         folder.rmdir()
 
 

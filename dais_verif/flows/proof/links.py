@@ -52,10 +52,10 @@ _PERIOD = 1000 / 12
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 #: Verdicts of a simulated board that mean wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
-#: Numbers of requests that no host sends, to which a board must answer as its RTL does; a UART is slow.
+#: How many unusual requests, which no host sends, a board must answer like its RTL; fewer for a UART, which is slow.
 _UNUSUAL = {"uart": 20, "spi": 100, "fifo": 100}
 #: Seconds for an answer of the simulated RTL; for the bitstream, the least seconds, and a multiple of the time of the
-#: RTL, since it takes longer to simulate, and the computer may be busy.
+#: RTL, since the bitstream takes longer to simulate, and the computer may be busy.
 _RTL_PATIENCE, _PATIENCE, _SLOWER = 300.0, 60.0, 50.0
 #: The largest number of hexadecimal digits in a message.
 _LONGEST_SHOWN = 96

@@ -157,7 +157,7 @@ def simulate_out_of_step(
         with progress.working("simulating registers that do not correspond"):
             options = SimulationOptions((simulator,), check=not request.unchecked, seed=request.seed)
             finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
-        if finding.verdict is not Verdict.TOOL_FAILURE:  # else another simulator may be able to build it
+        if finding.verdict is not Verdict.TOOL_FAILURE:  # otherwise another simulator may be able to build the RTL
             break
     if finding.verdict not in _CONFIRMED:
         return None
@@ -192,7 +192,7 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=finding.verdict)
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
-    if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # and it gave no output
+    if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # the run gave no output
         return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; replayed: {finding.message}")
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")

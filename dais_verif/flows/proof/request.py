@@ -24,14 +24,14 @@ class ProveRequest:
     """The design and the methods of a proof; defaults are the same as in ``dais-verif prove``.
 
     ``front_end``: reads the RTL: ``slang``, ``yosys``, ``both``, or ``available``: both if Yosys is available and can
-    read the RTL. ``unchecked``: also prove inputs that break promises of the program; ``out_of_range``: also inputs
-    beyond the intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``: replays a
-    counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percentage
-    of the obligations that the solver checks again. ``dump_smt``: a folder for all obligations, as SMT-LIB 2.
-    ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate user RTL after it is proved. ``period``: the
-    clock period in ns of a bitstream behind a link; None: 83.3, for 12 MHz. ``output``: a folder to keep. ``command``:
-    a function that takes additional arguments and returns the command line for the record; None: derived from the
-    request.
+    read the RTL. ``unchecked``: also prove inputs that break promises of the program; ``out_of_range``: also prove
+    inputs beyond the intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``:
+    replays a counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``:
+    percentage of the obligations that the solver checks again. ``dump_smt``: a folder for all obligations, as SMT-LIB
+    2. ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate user RTL after it is proved. ``period``:
+    the clock period in ns of a bitstream behind a link; None: 83.3, for 12 MHz. ``output``: a folder to keep.
+    ``command``: a function that takes additional arguments and returns the command line for the record; None: derived
+    from the request.
     """
 
     program: AnyProgram

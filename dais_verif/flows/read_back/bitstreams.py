@@ -71,7 +71,7 @@ def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, B
 def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str, BitstreamFacts]:
     """Write the logic of a board into ``folder``.
 
-    Returns the file, the kind of its link, which is added to ``top``, and the bitstream's facts. Raises ``InputError``
+    Returns the file, the kind of the link, which is added to ``top``, and the bitstream's facts. Raises ``InputError``
     if the pins of the bitstream are not the pins of a link.
     """
     kind = link_of(given)
