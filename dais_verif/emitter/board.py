@@ -65,7 +65,7 @@ def buffer_bits(input_bits: int) -> int:
 
 
 def clocks_per_bit(period: float) -> int:
-    """Return ``CLOCKS_PER_BIT`` of a UART at ``BAUD`` for a clock period of ``period`` ns; it needs at least 4."""
+    """Return ``CLOCKS_PER_BIT`` of a UART at ``BAUD`` for a clock period of ``period`` ns, at least 4."""
     return max(round(1e9 / (period * BAUD)), 4)
 
 

@@ -143,7 +143,7 @@ class Signal:
     def drive(self, driver: Driver) -> None:
         """Add a driver. Raises ``InputError`` if one of its bits is driven already."""
         place = bisect_right(self.drivers, driver.low, key=_low)
-        for other in self.drivers[max(place - 1, 0) : place + 1]:  # its neighbours
+        for other in self.drivers[max(place - 1, 0) : place + 1]:  # only its neighbours can overlap
             if driver.low < other.low + other.width and other.low < driver.low + driver.width:
                 bit = max(driver.low, other.low)
                 raise InputError(

@@ -250,7 +250,7 @@ def _looked_up(s: _Scope) -> OpSemantics:
     width = bits_of(s.op.type)
     if not entries:
         return OpSemantics(const(width, 0), const(1, 0))
-    first, last = -offset, kind.raw_max - kind.raw_min - offset  # of the index
+    first, last = -offset, kind.raw_max - kind.raw_min - offset  # the first and the last value of the index
     index = _plus(Integer(s.a.term, 0), _constant(-kind.raw_min - offset, 0)).term
     needed = max(last.bit_length(), first.bit_length(), len(entries).bit_length()) + 1
     index = resize(index, needed, signed=True)
@@ -267,7 +267,7 @@ def _bit_unary(s: _Scope) -> Integer:
     kind, t = s.kind(0), s.raw_a
     if s.op.data == 0:
         if s.op.type.k:
-            return Integer(bnot(t), kind.f)  # in two's complement that is -t - 1
+            return Integer(bnot(t), kind.f)  # in two's complement, this is -t - 1
         return _number(kind._replace(k=0, i=kind.width - kind.f), resize(bnot(t), bits_of(kind), signed=True))
     if s.op.data == 1:
         found = nonzero(t)

@@ -56,10 +56,10 @@ class Proof:
     do not hold the values of the ops. ``bits``: this is a bit-level proof, without obligations of ops.
     ``proved_outputs``: outputs that equal the program for all inputs, even if other claims are not proved: everything
     that their proofs assume is proved. ``drawn``: the claims whose obligations form the sample, and the number of
-    different obligations. ``sample``: the result of the sample. ``contradicted``: statements of the sample that the
-    solver refuted, as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved, each with its
-    place. ``unread``: by front end of the cross-check, why it could not read the design. ``worst``: the claim that took
-    longest. ``cached_claims``: number of claims that earlier runs had decided.
+    different obligations from which it was drawn. ``sample``: the result of the sample. ``contradicted``: statements of
+    the sample that the solver refuted, as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved,
+    each with its place. ``unread``: by front end of the cross-check, why it could not read the design. ``worst``: the
+    claim that took longest. ``cached_claims``: number of claims that earlier runs had decided.
     """
 
     verdict: Verdict

@@ -175,7 +175,7 @@ class Fraig:
         self._members.setdefault(self._class[node], []).append(made >> 1)
 
     def _equal_to(self, node: int, made: int) -> int | None:
-        """Return a literal that ``made``, the new literal for ``node``, is proved to equal; None if none is found."""
+        """Return a literal that is proved equal to ``made``, the new literal for ``node``; None if none is found."""
         for compare in (self._over_windows, self._by_solver):
             tried: set[int] = set()
             while len(tried) < _TRIED:

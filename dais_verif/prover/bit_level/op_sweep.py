@@ -24,7 +24,7 @@ from dais_verif.prover.terms import var
 
 __all__ = ["sweep_ops"]
 
-#: How many ops may be expanded, one after the other, to prove one bit.
+#: The number of ops that may be expanded, one after the other, to prove one bit.
 _DEEPER = 8
 #: Up to ``_FEW`` nodes with the same values, all are compared with a bit; if there are more, only the ``_NEAREST``
 #: nearest ones.

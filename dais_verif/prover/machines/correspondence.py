@@ -101,7 +101,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
 
 
 def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[int, Signal]]:
-    """Return vector ``name``, or the words of that array, each with its lowest bit; empty if ``width`` differs."""
+    """Return vector ``name``, or the words of array ``name``, with their lowest bits; empty if ``width`` differs."""
     whole = signals.get(name)
     if whole is None:
         return []

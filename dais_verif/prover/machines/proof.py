@@ -353,7 +353,7 @@ def _with_sequence(
     why = result.proof.message
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
     shown = "no sequence from power-up was found that shows a difference, "
-    if kept.broken:  # hardly any sequence could show a difference
+    if kept.broken:  # promises were broken too early for a difference to show
         shown += f"and all sequences that were tried break a promise of the machine by cycle {kept.cycles}"
     else:
         shown += "but such a state may be reached later"

@@ -70,7 +70,7 @@ class _Meaning:
         for x in t.args:
             total = _sum(total, self.numbers[x], 1)
         whole = _sum(total, _constant(t.low), 1)
-        if whole.most >> t.width:  # then take the constant as negative
+        if whole.most >> t.width:  # it may overflow: take the constant as negative
             whole = _sum(total, _constant(t.low - (1 << t.width)), 1)
         return whole
 
