@@ -3,8 +3,8 @@
 The protocol is modelled as a shift register of ``latency`` bits. It shifts in ``valid_in`` at each edge, or only while
 the enable, if there is one, is 1; a reset clears it. The design is proved to equal that shift register by induction
 over edges. Random simulation proposes which design register corresponds to which bit, and every proposal is proved. If
-that is not enough, the property itself is proved by k-induction. A violation is reported as a shortest sequence of
-edges that fails both from all registers at 0 and from all registers at 1.
+these correspondences do not prove the property, it is proved itself, by k-induction. A violation is reported as a
+shortest sequence of edges that violates the property both if all registers start at 0 and if all start at 1.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class _Invariants:
         return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
 
     def _begins(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
-        """Return whether ``bit`` equals its model bit after a reset, or without a reset after ``latency`` edges."""
+        """Return whether ``bit`` equals its model bit after a reset, or after ``latency`` edges if there is none."""
         protocol = self._protocol
         if protocol.has_reset:
             after = rebuild(protocol.system.state[bit], {_RESET: _ONE})

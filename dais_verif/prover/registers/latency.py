@@ -82,7 +82,7 @@ class _Latency(NamedTuple):
 class _LatencyAnalysis:
     def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
         self._netlist, self._boundary = netlist, boundary
-        #: The valid input, which is 1 for all vectors that the proof covers, and has latency 0 as the vectors have.
+        #: The valid input, which is 1 for all vectors that the proof covers, and has latency 0, like these vectors.
         self._valid = valid
         self._known: dict[tuple[Signal, int], _Latency] = {}
         self._open: set[tuple[Signal, int]] = set()

@@ -1,4 +1,4 @@
-"""Trace clocks and enables of registers through instances and assignments to inputs of the design.
+"""Trace clocks and enables of registers back to inputs of the design, through instances and assignments.
 
 The trace stops at registers, whose outputs are not aliases of an input. A clock or enable that is the output of a
 register is therefore not an input.

@@ -52,9 +52,9 @@ def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int
 def first_values(graph: Aig, rtl: Gates, rng: random.Random, seconds: float) -> tuple[RegisterBit, ...]:
     """Return the registers of ``rtl``, with initial value 1 for uninitialised ones that are only ever set.
 
-    Such a register stays 1 if it holds 1, and can change from 0 to 1. Synthesis replaces them by constants, which is
-    allowed since an uninitialised register may hold any value. Registers in invariants are not changed. ``seconds``:
-    the limit for each call of the solver.
+    Such a register stays 1 if it holds 1, and can change from 0 to 1. Synthesis replaces such registers by constants,
+    which is allowed since an uninitialised register may hold any value. Registers in invariants are not changed.
+    ``seconds``: the limit for each call of the solver.
     """
     needed = graph.behind([one.now for one in rtl.invariants])
     places = [n for n, one in enumerate(rtl.registers) if one.initial is None and one.now >> 1 not in needed]
