@@ -1,8 +1,8 @@
 """Support for users' cocotb benches: a reference model, a scoreboard, and vectors.
 
-``DaisModel`` computes the expected outputs, ``Scoreboard`` watches a design and compares every output bit,
-``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` are vectors to drive, as async iterables. See
-docs/cocotb.md. Nothing else of the package needs this one.
+``DaisModel`` computes the expected outputs; ``Scoreboard`` watches a design and compares every output bit;
+``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` return vectors to drive, as async iterables. See
+docs/cocotb.md. No other part of dais_verif needs this package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The vectors in flight in a pipeline, one place per edge of latency."""
+"""The vectors in flight in a pipeline, which has one place per edge of latency."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class DelayLine(Generic[_T]):
         self._places: deque[_T | None] = deque([None] * latency, maxlen=latency)
 
     def step(self, item: _T | None, *, enable: bool = True, reset: bool = False) -> _T | None:
-        """Pass one rising edge, and return what the outputs show just before it.
+        """Advance by one rising edge, and return the item that the outputs show just before this edge.
 
-        ``item``: the inputs just before the edge. With ``enable`` at 0 the line holds its state; a ``reset`` empties
-        it, and no output is due.
+        ``item``: the inputs just before the edge. With ``enable`` at 0, the line holds its state. A ``reset`` empties
+        the line, and no output is due.
         """
         if reset:
             self._places.extend([None] * len(self._places))

@@ -1,4 +1,4 @@
-"""The first mismatch of a bench as text: output, vector, the guilty op, and a command that reproduces it."""
+"""The first mismatch of a bench as text: the output, the vector, the faulty op, and a command that reproduces it."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _SIMULATORS = {"icarus": "icarus", "verilator": "verilator", "ghdl": "ghdl"}
 
 @dataclass(frozen=True)
 class Rtl:
-    """The files of the design, for replays.
+    """The files of a design, with which a mismatch is replayed.
 
-    ``ports``: a ports file, or its tables. ``words``: options of ``dais-verif sim`` for the pins.
+    ``ports``: a ports file, or its tables. ``words``: the options of ``dais-verif sim`` for the pins.
     """
 
     sources: tuple[Path, ...]
@@ -62,11 +62,11 @@ def explain(
     rtl: Rtl | None,
     output: Path | None,
 ) -> tuple[Mismatch, str]:
-    """Return the mismatch of a row, with a text about it.
+    """Return the mismatch in a row, and the text that describes it.
 
-    ``vector``: the inputs of the row; ``before``: those of the previous row. With ``rtl`` they are replayed in a
-    separate build, as ``dais-verif sim`` does. Else, for a combinational design, the current signals of the design are
-    read.
+    ``vector``: the inputs of the row; ``before``: those of the previous row. With ``rtl``, both rows are replayed in a
+    separate build, as ``dais-verif sim`` does. Without ``rtl``, the current signals of the design are read, if it is
+    combinational.
     """
     name = next((known for begin, known in _SIMULATORS.items() if begin in cocotb.SIM_NAME.lower()), "icarus")
     folder = Path(tempfile.mkdtemp(prefix="dais-verif-")) if output is None else output.absolute()
@@ -137,11 +137,11 @@ def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) 
 
 
 def _ports(ports: Path | Mapping[str, Any] | None, folder: Path) -> tuple[str, ...]:
-    """Return the option for ``ports``; tables are written to a file in ``folder``, which the option names."""
+    """Return the option for ``ports``; tables are written to a file in ``folder``, and the option names this file."""
     if ports is None:
         return ()
     if isinstance(ports, Mapping):
-        # TOML keys, basic strings, arrays and integers are written in the same way in JSON.
+        # TOML's keys, basic strings, arrays and integers have the same form as in JSON.
         tables = (
             "".join([f"[{table}]\n", *(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in keys.items())])
             for table, keys in ports.items()
@@ -152,7 +152,7 @@ def _ports(ports: Path | Mapping[str, Any] | None, folder: Path) -> tuple[str, .
 
 
 def _unknown_inputs(rtl: Rtl, interface: Dut) -> str:
-    """Return a line on inputs of the design that the scoreboard does not know; empty if there are none."""
+    """Return a line of text about inputs of the design that the scoreboard does not know; empty if there are none."""
     try:
         ports = ports_in(rtl.sources, rtl.top) or ()
     except (InputError, OSError):

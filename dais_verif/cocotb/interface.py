@@ -20,7 +20,7 @@ __all__ = ["RowReader", "dut_of"]
 
 
 def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | None, pins: Pins) -> Dut:
-    """Return how the design behind handle ``dut`` carries ``program``.
+    """Return how the ports of the design with the handle ``dut`` carry the values of ``program``.
 
     ``ports``: a ports file, or its tables; None: everything is packed in ``model_inp`` and ``model_out``. Raises
     ``InputError`` if the design does not fit, or the latency of a clocked one is not given.
@@ -29,7 +29,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
         said = PortsFile()
     else:
         said = ports_from_tree(ports) if isinstance(ports, Mapping) else read_ports_file(ports)
-    # The user's bench drives tied inputs, too; a replay ties them.
+    # The user's bench also drives tied inputs; a replay ties them.
     said = replace(said, clocking=pins.over(said.clocking, "ports has no [clock]"))
     if said.clocking is not None and said.clocking.latency is None:
         raise InputError(
@@ -66,9 +66,9 @@ class RowReader:
 
     def __init__(self, dut: Any, wires: Sequence[Wire]) -> None:
         self._pins = PortHandles(dut, DesignInterface((), tuple(wires)))
-        #: Handles of the ports, for triggers.
+        #: The handles of the ports, for triggers.
         self.handles = [handle_of(dut, wire.name) for wire in wires]
 
     def read(self) -> str:
-        """Return the row as it is now, with X and Z."""
+        """Return the current row, including X and Z."""
         return self._pins.read()

@@ -1,4 +1,4 @@
-"""The golden model of a program, for a bench: called with one vector, or once per clock edge."""
+"""The golden model of a program for a bench, which calls it with one vector, or once per clock edge."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class DaisModel:
     """The expected outputs of a design that implements ``program``, bit for bit.
 
     ``program``: a ``Program`` or its path. ``latency``: rising clock edges from an input to its output, for ``step``.
-    ``check``: raise ``ViolationError`` for a vector on which the program breaks one of its own promises; else the value
-    is quantised, as in hardware.
+    ``check``: raise ``ViolationError`` for a vector on which the program breaks one of its own promises; without
+    ``check``, the value is quantised, as in hardware.
     """
 
     def __init__(
@@ -49,20 +49,20 @@ class DaisModel:
         """Return the outputs for one vector: ``.real``, ``.raw``, ``.bits``, ``.packed``.
 
         ``inputs``: a ``LogicArray`` as ``model_inp`` carries it, or one value per input. Numbers are real values, taken
-        exactly and quantised as the program says; with ``raw`` they are integers in units of the last bit that
-        ``model_inp`` carries of the input. A ``LogicArray`` is the bits of that input there.
+        exactly and quantised as the program says; with ``raw``, they are integers in units of the last bit of the input
+        in ``model_inp``. A ``LogicArray`` for one input has the bits of this input in ``model_inp``.
 
-        Raises ``InputError`` for X, Z and anything that is not a vector, ``ViolationError`` according to ``check``.
+        Raises ``InputError`` for X, Z and anything that is not a vector, and ``ViolationError`` as ``check`` selects.
         """
         return self.run(self.batch(inputs, raw=raw))
 
     def step(
         self, inputs: InputVector | None = None, *, raw: bool = False, enable: bool = True, reset: bool = False
     ) -> FixedPointVector | None:
-        """Pass one rising clock edge, and return the expected outputs just before it; None: no output is due.
+        """Advance by one rising clock edge, and return the expected outputs just before it; None if no output is due.
 
-        ``inputs``: the inputs of the design at that edge; None if its ``valid`` is 0. With ``enable`` at 0 the pipeline
-        holds its state; a ``reset`` drops vectors in flight.
+        ``inputs``: the inputs of the design at that edge; None if its ``valid`` is 0. With ``enable`` at 0, the
+        pipeline holds its state; a ``reset`` drops all vectors in flight.
         """
         taken = None if inputs is None or reset or not enable else self(inputs, raw=raw)
         return self._line.step(taken, enable=enable, reset=reset)
@@ -73,7 +73,7 @@ class DaisModel:
         return FixedPointVector(self.outputs, tuple(int(column[0]) for column in found))
 
     def batch(self, inputs: InputVector, *, raw: bool = False) -> Batch:
-        """Return one vector of inputs, as ``__call__`` takes it, as a batch of one row."""
+        """Return one vector of inputs, in any form that ``__call__`` accepts, as a batch of one row."""
         if isinstance(inputs, LogicArray):
             if len(inputs) != max(self.inputs.bits, 1):
                 raise InputError(f"model_inp has {max(self.inputs.bits, 1)} bits, the LogicArray has {len(inputs)}")
@@ -94,7 +94,7 @@ class DaisModel:
         return Batch.of([values], len(elements))
 
     def vector(self, batch: Batch, row: int, layout: RowLayout | None = None) -> FixedPointVector:
-        """Return row ``row`` of ``batch`` as the ports of ``layout`` carry it; None: as ``model_inp`` does."""
+        """Return row ``row`` of ``batch`` as ports with ``layout`` carry it; None: as ``model_inp`` carries it."""
         layout = self.inputs if layout is None else layout
         raw = []
         for column, element, kind in zip(batch.columns, layout.elements, layout.types, strict=True):

@@ -13,9 +13,10 @@ __all__ = ["PinReader", "PinState"]
 
 
 class PinState(NamedTuple):
-    """The state of the pins. ``valid_out``: its bit; None if there is no such pin.
+    """The state of the pins. ``valid_out``: the bit of this pin; None if there is no such pin.
 
-    ``unknown``: a pin has never been 0 or 1 yet, so checking has not started. ``problem``: why they cannot be used.
+    ``unknown``: some pin has never been 0 or 1 yet, so checking has not started. ``problem``: why the pins cannot be
+    used.
     """
 
     reset: bool = False

@@ -1,7 +1,7 @@
-"""A scoreboard for cocotb benches of users: it watches the ports of a design and compares every output bit.
+"""A scoreboard for users' cocotb benches, which watches the ports of a design and compares every output bit.
 
-It drives nothing. A combinational design is sampled in each time step in which an input changes, once its signals are
-stable; a clocked one at each rising edge, with the values before it.
+The scoreboard drives nothing. A combinational design is sampled in each time step in which an input changes, once its
+signals are stable; a clocked design is sampled at each rising edge, with the values before the edge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _Path = str | PathLike[str]
 
 
 class ScoreboardError(AssertionError):
-    """The design is wrong, or nothing was compared; the message names the mismatch and the guilty op."""
+    """Raised if the design is wrong, or if nothing was compared; the message names the mismatch and the faulty op."""
 
 
 class _Sample(NamedTuple):
@@ -68,12 +68,12 @@ class Scoreboard:
 
     ``ports``: a ports file (docs/any-dut.md), or its tables as a dict; None: ``model_inp`` and ``model_out``. ``clock``
     and ``latency`` (rising edges from an input to its output), ``reset`` (``rst`` or ``rst_n:low``), ``enable``,
-    ``valid_in`` and ``valid_out`` are the pins of a clocked design; without ``valid_in`` each edge takes a vector.
+    ``valid_in`` and ``valid_out`` are the pins of a clocked design; without ``valid_in``, each edge takes a vector.
     ``settle``: nanoseconds after which the outputs of a combinational design with delays are stable.
 
-    ``rtl``, ``top``, ``data``: the files of the design, for a replay that names the guilty op and leaves waves in
-    ``output``; None for ``output``: a temporary folder. ``stop``: the first mismatch ends the test; else all are
-    counted, and the test fails at its end. ``check``: a vector on which the program breaks a promise is an error.
+    ``rtl``, ``top``, ``data``: the files of the design, for a replay that names the faulty op and leaves waves in the
+    folder ``output`` (None: a temporary folder). ``stop``: the first mismatch ends the test; otherwise all mismatches
+    are counted, and the test fails at its end. ``check``: a vector on which the program breaks a promise is an error.
 
     The test also fails if no output bit was compared: at ``verify``, or, without that call, at its end.
     """
@@ -113,10 +113,10 @@ class Scoreboard:
         self._output, self._stop, self._settle = None if output is None else Path(output), stop, settle
         self._reads = RowReader(dut, self._interface.interface.inputs)
         self._found = RowReader(dut, self._interface.interface.outputs)
-        #: Compared vectors and output bits; vectors with a wrong output bit, or X; inputs that were not taken as
-        #: vectors because they held X or Z.
+        #: The numbers of compared vectors and output bits, of vectors with a wrong output bit or X, and of inputs that
+        #: were not taken as vectors because they held X or Z.
         self.vectors = self.bits = self.mismatches = self.skipped = 0
-        #: The first mismatch, with its blame, and the text about it.
+        #: The first mismatch, with its blame, and the text that describes it.
         self.first_mismatch: Mismatch | None = None
         self._failure: str | None = None
         self._told = False
@@ -127,7 +127,7 @@ class Scoreboard:
         cocotb.start_soon(LastWord(watch, self._end), name=f"Scoreboard {dut._name}")
 
     def verify(self) -> None:
-        """Raise ``ScoreboardError`` if any output bit was wrong, or if none was compared; else log a line."""
+        """Raise ``ScoreboardError`` if any output bit was wrong, or if no output bit was compared; else log a line."""
         problem = self._problem()
         if problem:
             self._told = True
@@ -156,7 +156,7 @@ class Scoreboard:
         return None
 
     def _end(self) -> None:
-        """Raise ``ScoreboardError`` at the end of the test, unless it was raised before."""
+        """Raise ``ScoreboardError`` at the end of the test, unless it was already raised."""
         problem = None if self._told else self._problem()
         if problem:
             # cocotb fails the test but does not print the message of this exception.
@@ -166,8 +166,8 @@ class Scoreboard:
     async def _watch_inputs(self) -> None:
         """Check a combinational design in each time step in which a port changes.
 
-        An output that changes while the inputs are stable is compared again, because its earlier value alone proves
-        nothing.
+        An output that changes while the inputs are stable is compared again, since a correct earlier value does not
+        show that the later value is correct.
         """
         changes = Changes(self._reads.handles, self._found.handles)
         settle = 0 if self._settle is None else get_sim_steps(self._settle, "ns", round_mode="ceil")
@@ -189,14 +189,14 @@ class Scoreboard:
     async def _watch_clock(self, clocking: Clocking) -> None:
         """Check a clocked design at each rising edge, with the values before it.
 
-        A simulator may show a signal in the time step of an edge with its value before or after it. So all signals are
-        read at the end of each time step in which something changes, for use at the next edge.
+        In the time step of an edge, a simulator may show the value of a signal before or after the edge. Therefore all
+        signals are read at the end of each time step in which any of them changes, for use at the next edge.
         """
         line = DelayLine[_Sample](clocking.latency or 0)
         pins, clock = PinReader(self._dut, clocking), handle_of(self._dut, clocking.clock)
         changed = Changes([clock, *pins.handles, *self._reads.handles, *self._found.handles])
         before: _Snapshot | None = None
-        low, defined = False, 0  # edges since which every register of the design has been loaded or reset
+        low, defined = False, 0  # the number of edges after which every register of the design has been loaded or reset
         while True:
             await ReadOnly()
             changed.clear()
@@ -239,7 +239,7 @@ class Scoreboard:
             )
 
     def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:
-        """Return the vector of ``row``; None if it holds X or Z, which is an error if ``required`` is set."""
+        """Return the vector of ``row``; None if the row holds X or Z, which is an error if ``required`` is set."""
         if self.inputs.bits and set(row) - {"0", "1"}:
             self.skipped += 1
             if required:
@@ -260,7 +260,7 @@ class Scoreboard:
         return sample
 
     def _compare(self, sample: _Sample, found: str, *, count: bool) -> None:
-        """Compare a row. ``count``: False while a stalled pipeline repeats it."""
+        """Compare a row. ``count``: False while a stalled pipeline repeats the row."""
         bits = self.outputs.bits
         if count:
             self.vectors += 1

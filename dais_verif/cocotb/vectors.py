@@ -20,7 +20,7 @@ __all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vecto
 
 #: The number of vectors generated at a time.
 _BLOCK = 256
-#: Most bits of ``model_inp`` for exhaustive vectors: more would take too long.
+#: The most bits of ``model_inp`` for exhaustive vectors, since more bits would take too long.
 _MOST_BITS = 24
 
 
@@ -55,7 +55,7 @@ class VectorStream:
             yield vector
 
     def each(self, *triggers: Trigger) -> VectorStream:
-        """Return the stream that awaits ``triggers``, one after the other, before each vector."""
+        """Return the stream that awaits all ``triggers``, one after the other, before each vector."""
         return replace(self, _triggers=triggers)
 
     def with_bubbles(self, share: float, seed: int = 0) -> VectorStream:
@@ -101,7 +101,7 @@ def exhaustive_vectors(model: DaisModel) -> VectorStream:
 
 
 def read_vectors(model: DaisModel, path: str | Path, *, layout: RowLayout | None = None) -> VectorStream:
-    """Return the vectors of real values in a ``.npy``, ``.npz`` or CSV file. Raises ``InputError`` for any other."""
+    """Return the vectors of real values in a ``.npy``, ``.npz`` or CSV file. Raises ``InputError`` for other files."""
     batch = read_batch(path, model.program.n_in)
     return VectorStream(batch.rows, lambda: _rows(model, batch, layout))
 

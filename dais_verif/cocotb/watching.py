@@ -1,4 +1,4 @@
-"""Tasks that watch a design until the test ends, and can fail it then."""
+"""Tasks that watch a design until the test ends, and can then let the test fail."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LastWord(Coroutine[Any, Any, None]):
 class Changes:
     """Reports when one of ``handles`` or ``others`` changes.
 
-    ``when``: the last time step in which one of ``handles`` changed; initially the current one.
+    ``when``: the last time step in which one of ``handles`` changed; initially the current time step.
     """
 
     def __init__(self, handles: Sequence[Any], others: Sequence[Any] = ()) -> None:
@@ -65,7 +65,7 @@ class Changes:
             self._event.set()
 
     def clear(self) -> None:
-        """Forget what has changed so far."""
+        """Forget all changes so far."""
         self._event.clear()
 
     async def wait(self) -> None:

@@ -30,7 +30,7 @@ class RowLayout:
 
     @property
     def bits(self) -> int:
-        """The bits of a row, without the padding of a port that carries no data."""
+        """The number of bits of a row, without the padding of a port that carries no data."""
         return sum(element.width for element in self.elements)
 
     def of_row(self, row: str) -> FixedPointVector:
@@ -45,7 +45,7 @@ class RowLayout:
         return FixedPointVector(self, tuple(raw))
 
     def batch(self, vector: FixedPointVector) -> Batch:
-        """Return ``vector`` as a batch of one row, exactly."""
+        """Return the exact values of ``vector`` as a batch of one row."""
         columns = [
             Column(np.array([value], dtype=np.int64 if -(1 << 62) <= value < 1 << 62 else object), -kind.f)
             for value, kind in zip(vector.raw, self.types, strict=True)
@@ -57,8 +57,8 @@ class RowLayout:
 class FixedPointVector:
     """One vector of inputs or outputs.
 
-    ``raw``: integers, in units of the last bit of each element. Two are equal if their layouts and values are.
-    ``idle``: the value for a port that carries no bits at all, which must not matter.
+    ``raw``: integers, in units of the last bit of each element. Two vectors are equal if their layouts and values are
+    equal. ``idle``: the value of a port that carries no bits at all, which must not matter.
     """
 
     layout: RowLayout
@@ -72,7 +72,7 @@ class FixedPointVector:
 
     @cached_property
     def bits(self) -> tuple[LogicArray, ...]:
-        """The bits of each element, for designs with one port per element; for no bits, an array of length 0."""
+        """The bits of each element, for designs with one port per element; an array of length 0 for no bits."""
         return tuple(
             LogicArray(_text(value, element.width))
             for value, element in zip(self.raw, self.layout.elements, strict=True)
@@ -80,7 +80,7 @@ class FixedPointVector:
 
     @cached_property
     def row(self) -> str:
-        """All bits as text, most significant first; ``idle`` if it has no bits, since its port has one."""
+        """All bits as text, most significant first; ``idle`` for a row without bits, since its port is one bit wide."""
         whole = 0 if self.layout.bits else self.idle
         for value, (offset, width, _) in zip(self.raw, self.layout.elements, strict=True):
             whole |= (value & (1 << width) - 1) << offset
@@ -88,12 +88,12 @@ class FixedPointVector:
 
     @property
     def packed(self) -> LogicArray:
-        """All bits, for ``model_inp`` and ``model_out``: element 0 in the least significant ones."""
+        """All bits, as ``model_inp`` and ``model_out`` carry them: element 0 is in the least significant bits."""
         return LogicArray(self.row)
 
 
 def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
-    """Return the layout of inputs that lie at ``elements``; one is signed if an op reads it as a signed number.
+    """Return the layout of inputs at ``elements``; an input is signed if an op reads it as a signed number.
 
     Raises ``InputError`` if a bit that an op reads is missing, since its value would be unknown.
     """
@@ -114,7 +114,7 @@ def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
 
 
 def value_of(value: Any, element: Element) -> Fraction | int | float:
-    """Return the caller's value for an input as a number; bits are the pattern that its port element carries."""
+    """Return the caller's value for an input as a number; a ``LogicArray`` has the bits of the input's port element."""
     if isinstance(value, LogicArray):
         if len(value) != element.width:
             raise InputError(f"a LogicArray of {len(value)} bits was given for an input of {element.width}")

@@ -25,7 +25,7 @@ def run_core(
 ) -> Finding:
     """Return the result of running ``vectors`` on the executable ``board`` with the given ``link``.
 
-    ``folder``: for temporary files. ``check``: check the promises of the program. ``timeout``: seconds without an
+    ``folder``: for temporary files. ``check``: check the promises of the program. ``timeout``: the seconds without an
     answer after which the result is TOOL_FAILURE, as for every board that does not answer.
     """
     try:

@@ -1,6 +1,7 @@
 """Simulated boards: Verilator simulates the same top module that a real board has; its link is a pair of sockets.
 
-They are for trying ``hil`` without a board, and for tests. Only the clock and the pins are not real.
+Simulated boards serve to try ``hil`` without a board, and for tests. They differ from a real board only in clock and
+pins.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ _MOST_LATENCY = 1024
 def write_design(program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0) -> list[Path]:
     """Write the RTL of a board that runs ``program`` into ``folder``, and return its files; top ``model_{link}``.
 
-    ``core``: the text of module ``model``, which has that ``latency`` in clocks; None: ours, which is combinational.
+    ``core``: the text of module ``model``, which has the given ``latency`` in clocks; None: our own, which is
+    combinational.
     """
     ports = ports_of(program)
     text = emit_verilog(program) if core is None else core
@@ -70,7 +72,8 @@ def write_machine_design(
 ) -> list[Path]:
     """Write the RTL of a board that runs ``machine`` into ``folder``, and return its files; top ``model_{link}``.
 
-    ``cycles``: those of the machine in one vector. ``core``: the text of the machine's module; None: ours.
+    ``cycles``: the number of the machine's cycles in one vector. ``core``: the text of the machine's module; None: our
+    own.
     """
     return _written(machine_board(machine, link, cycles=cycles, text=core), folder)
 
@@ -94,13 +97,14 @@ def build_board(
 ) -> Path:
     """Return the executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
-    ``bits``: those of a vector and of its result, together. ``clocks``: the number of clocks that the core takes.
-    ``fixed_per_bit``: clocks per bit of a UART that has no parameter for them. ``cached``: the executable may come from
-    the cache. Raises ``ToolError`` if it cannot be built.
+    ``bits``: the number of bits of a vector and of its result, together. ``clocks``: the number of clocks that the core
+    takes. ``fixed_per_bit``: the clocks per bit of a UART that has no parameter for this number. ``cached``: the
+    executable may come from the cache. Raises ``ToolError`` if it cannot be built.
     """
     found, common = tools.verilator(), verilator_runtime.place()
     per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else _CLOCKS_PER_SPI_BIT if link == "spi" else 0
-    # Upper bound of the clocks that the bridge needs for a vector and its result, or to skip a request byte by byte.
+    # The upper bound of the clocks that the bridge needs for a vector and its result, or for skipping a request byte by
+    # byte.
     idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks + (1 << buffer_bits(bits))
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +159,7 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextlib.contextmanager
 def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int = BOARD_CYCLES) -> Iterator[Link]:
-    """Yield the link to a simulated board that runs ``model``; RTL and logs are left in ``folder``.
+    """Yield the link to a simulated board that runs ``model``, and leave RTL and logs in ``folder``.
 
     ``cycles``: those of a machine in one vector.
     """
@@ -173,8 +177,8 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
 def build_core(program: Program, link: str, folder: Path, core: str, latency: int) -> Path:
     """Return the executable of a board with ``core``, the text of module ``model``. It is not put into the cache.
 
-    ``latency``: that of the module, in clocks; if it is not 0, the module has the ports ``clk`` and ``en``. Raises
-    ``ToolError`` if it cannot be built.
+    ``latency``: the latency of the module, in clocks; if it is not 0, the module has the ports ``clk`` and ``en``.
+    Raises ``ToolError`` if it cannot be built.
     """
     sources = write_design(program, link, folder, core=core, latency=latency)
     return build_board(sources, link, folder / "build", bits=_bits(program), clocks=latency, cached=False)
@@ -192,7 +196,7 @@ def rtl_link(
 ) -> Iterator[Link]:
     """Yield the link to a simulated board with existing RTL, ``sources``, whose top module is ``model_{link}``.
 
-    ``clocks_per_bit``: of its UART. ``cycles``: those of a machine in one vector.
+    ``clocks_per_bit``: the clocks per bit of its UART. ``cycles``: the number of a machine's cycles in one vector.
     """
     bits = cycles * sum(board_bits(model)) if isinstance(model, Machine) else _bits(model)
     clocks = cycles if isinstance(model, Machine) else _MOST_LATENCY
@@ -208,7 +212,7 @@ def _bits(program: Program) -> int:
 
 @contextlib.contextmanager
 def started_link(board: Path, name: str) -> Iterator[Link]:
-    """Start the executable of a board, and yield the link to it, with the name ``name``."""
+    """Start the executable of a board, and yield the link to the board, with the name ``name``."""
     ours, theirs = socket.socketpair()
     with theirs, start_board(board, theirs.fileno()):
         theirs.close()

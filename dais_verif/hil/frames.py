@@ -1,4 +1,4 @@
-"""Frames on a byte stream: the format of requests and replies, which a receiver finds again after damage.
+"""Frames on a byte stream: the format of requests and replies, with which a receiver resynchronizes after damage.
 
 Framing is that of PPP (RFC 1662): each frame is between two flags 7E; a 7E or 7D within it is sent as 7D followed by
 the byte with bit 5 inverted. Therefore a flag never occurs within a frame, and a receiver resynchronizes at the next
@@ -18,11 +18,11 @@ __all__ = ["OVERHEAD", "REPLY", "Decoder", "Frame", "Kind", "encode"]
 _FLAG, _ESCAPE, _INVERTED = 0x7E, 0x7D, 0x20
 _HEAD, _CHECK = struct.Struct("<BI"), struct.Struct("<I")
 
-#: Bytes of a frame in the buffer of a board, besides its payload.
+#: The number of bytes of a frame in the buffer of a board, besides its payload.
 OVERHEAD = _HEAD.size
 #: The bit that is set in ``kind`` of a reply.
 REPLY = 0x80
-#: The largest number of bytes of a frame: longer data without a flag is noise.
+#: The largest number of bytes of a frame; longer data without a flag is noise.
 _LONGEST = 1 << 24
 
 

@@ -23,8 +23,9 @@ _MAGIC = b"DAIS"
 class Identity(NamedTuple):
     """The reply to an identify request.
 
-    ``program``: the hash of the program or machine, in hexadecimal. ``buffer``: the bytes that requests may take in the
-    board. ``input_bits`` and ``output_bits``: the widths of the core's ports. ``latency``: that of the core, in clocks.
+    ``program``: the hash of the program or machine, in hexadecimal. ``buffer``: the number of bytes that requests may
+    take in the board. ``input_bits`` and ``output_bits``: the widths of the core's ports. ``latency``: the latency of
+    the core, in clocks.
     """
 
     protocol: int
@@ -36,7 +37,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def parse(cls, payload: bytes) -> Identity | None:
-        """Return the identity in the payload of a reply, or None if it does not hold one."""
+        """Return the identity in the payload of a reply, or None if the payload does not hold one."""
         if len(payload) < _LAYOUT.size or not payload.startswith(_MAGIC):
             return None
         _, protocol, program, *numbers = _LAYOUT.unpack_from(payload)
@@ -59,8 +60,8 @@ def require_fits(identity: Identity, program: Program, ports: Ports, target: str
 def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int], target: str) -> None:
     """Raise ``InputError`` unless a board with this identity runs the machine with the hash ``digest``.
 
-    ``bits``: those of its inputs and of its outputs in one cycle. The latency of such a board is the number of cycles
-    in a vector.
+    ``bits``: the numbers of bits of the machine's inputs and of its outputs in one cycle. The latency of such a board
+    is the number of cycles in a vector.
     """
     cycles = min(max(identity.latency, 1), MOST_CYCLES)
     _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
@@ -74,7 +75,7 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
 def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], target: str) -> None:
     """Raise ``InputError`` if the board runs another program or machine, or has another protocol or other ports.
 
-    ``what``: the word for it in messages. ``bits``: those of a vector and of its result.
+    ``what``: ``program`` or ``machine``, for messages. ``bits``: the numbers of bits of a vector and of its result.
     """
     if identity.protocol != PROTOCOL:
         raise InputError(

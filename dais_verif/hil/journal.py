@@ -1,4 +1,4 @@
-"""The vectors compared so far, on disk, so that another run can continue from there."""
+"""A file of the vectors compared so far, so that a later run can continue after them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Journal"]
 class Journal:
     """The file ``progress.json`` of a folder.
 
-    ``of``: everything on which the run depends; a run can be resumed only if all of it is the same. ``rows`` and
-    ``answer``: the number of compared vectors and their result when the run begins. ``kept``: the number of compared
-    vectors on disk.
+    ``of``: everything on which the run depends; a run can be resumed only if all of this is the same. ``rows`` and
+    ``answer``: the number of vectors that were compared before this run begins, and their result. ``kept``: the number
+    of compared vectors that the file states.
     """
 
     def __init__(self, folder: Path, of: Mapping[str, str], *, resume: bool) -> None:

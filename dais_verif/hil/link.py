@@ -1,7 +1,7 @@
 """The link to a board: a serial port, a TCP connection, or a pair of sockets to a simulation.
 
-Bytes to send are queued. Otherwise both sides could wait for each other, since a board may not read on before its
-replies are read.
+Bytes to send are queued, because both sides could otherwise wait for each other: a board may not read further data
+before its replies are read.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dais_verif.errors import InputError, ToolError
 __all__ = ["Link", "LinkClosed", "LoadedBitstream", "Target", "open_link", "parse_target"]
 
 _MOST = 1 << 16
-#: The longest time for a connection, in seconds.
+#: The longest time for making a connection, in seconds.
 _LONGEST_CONNECT = 60.0
 _EXAMPLES = (
     "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://spi, sim://fifo or "
     "sim://bitstream?file=model.bin&pins=pins.pcf"
 )
-#: Default clocks per bit of a UART: those for a clock of 12 MHz, which ``build`` uses.
+#: The default clocks per bit of a UART, which are right for the clock of 12 MHz that ``build`` uses.
 _CLOCKS_PER_BIT = clocks_per_bit(1000 / 12)
 
 
 class LinkClosed(ToolError):
-    """Raised if the other end is gone: the board was unplugged, or the connection was closed."""
+    """Raised if the other end of the link is gone: the board was unplugged, or the connection was closed."""
 
 
 class LoadedBitstream(NamedTuple):
@@ -49,8 +49,8 @@ class LoadedBitstream(NamedTuple):
 class Target(NamedTuple):
     """The address of a board. ``text``: as the user wrote it. ``place``: a device, a host, or a simulated link.
 
-    ``cycles``: those of a machine in one vector of a simulated board; None: the default. ``bitstream``: the bitstream
-    that a simulated board is loaded with, if any.
+    ``cycles``: the number of a machine's cycles in one vector of a simulated board; None: the default. ``bitstream``:
+    the bitstream that a simulated board is loaded with, if any.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Target(NamedTuple):
 
 
 def parse_target(text: str) -> Target:
-    """Return the address of the board that ``text`` names. Raises ``InputError`` with examples if it is not one."""
+    """Return the address of the board that ``text`` names. Raises ``InputError`` with examples if it names none."""
     try:
         url = urlsplit(text)
         scheme, place, port = url.scheme, url.hostname or "", url.port or 0
@@ -96,7 +96,7 @@ def parse_target(text: str) -> Target:
 def _loaded(options: dict[str, list[str]]) -> LoadedBitstream:
     """Return the bitstream that the options of a target describe, and remove these options from ``options``.
 
-    Raises ``ValueError`` if one is missing or invalid.
+    Raises ``ValueError`` if an option is missing or invalid.
     """
     missing = [name for name in ("file", "pins") if name not in options]
     if missing:
@@ -115,7 +115,7 @@ def _cycles(text: str) -> int:
 
 
 class Link:
-    """Sends and receives bytes on the file descriptor ``fd``, which must not block. ``close``: releases its owner.
+    """Sends and receives bytes on the file descriptor ``fd``, which must not block. ``close`` releases its owner.
 
     ``baud``: bits per second, with ten bits per byte, or None if the rate of the link is not known.
     """
@@ -138,7 +138,7 @@ class Link:
         self._write()
 
     def receive(self, seconds: float) -> bytes:
-        """Return received bytes as soon as there are some; none after ``seconds``. Raises ``LinkClosed``."""
+        """Return received bytes as soon as there are some, or no bytes after ``seconds``. Raises ``LinkClosed``."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(deadline - time.monotonic(), 0.0)
@@ -195,7 +195,7 @@ def _serial(target: Target) -> Link:
     try:
         port = serial.Serial(target.place, target.baud, timeout=0, write_timeout=0, exclusive=True)
         port.reset_input_buffer()
-    except (OSError, ValueError) as error:  # SerialException is an OSError
+    except (OSError, ValueError) as error:  # SerialException is a subclass of OSError
         number = getattr(error, "errno", None)
         remedy = {
             errno.EACCES: "; you have no permission: join the group that owns it (often dialout)",

@@ -1,4 +1,4 @@
-"""The job of ``hil`` for machines: compare sequences of cycles from a reset, one per vector, with the golden model."""
+"""The task of ``hil`` for machines: compare sequences of cycles after a reset, one per vector, with golden model."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _BLOCK = 64
 
 @dataclass(frozen=True)
 class _Rows:
-    """A sequence of ``cycles``. Integers concatenate the bits of all cycles, the first cycle lowest.
+    """A sequence of ``cycles`` cycles. Each integer concatenates the bits of all cycles, with the first cycle lowest.
 
-    ``vector``: its inputs. ``expected``: the outputs before each edge, 0 where they are not ``known``.
+    ``vector``: the inputs of the sequence. ``expected``: the outputs before each edge, 0 where they are not ``known``.
     """
 
     cycles: int
@@ -47,7 +47,7 @@ class _Rows:
 
 @dataclass
 class MachineRun:
-    """One run of ``sequences``, none of which is longer than a vector of the board.
+    """One run of ``sequences``, none of which has more cycles than a vector of the board.
 
     ``machine``: the machine as given. ``begun``: the same machine, with the initial values that it has after a reset of
     the board. ``check``: check its promises.
@@ -66,7 +66,7 @@ class MachineRun:
     _first: tuple[int, MachineDifference] | None = field(default=None, init=False)
 
     def finding(self) -> Finding:
-        """Run the sequences on the board, and return the result. Failures and broken promises are findings, too."""
+        """Run the sequences on the board, and return the result. Failures and broken promises are also findings."""
         begin = time.monotonic()
         total = sum(sequence.cycles for sequence in self.sequences)
         if not total or not sum(bits_of(signal.types) for signal in self.machine.outputs):
@@ -175,7 +175,7 @@ class MachineRun:
         return value
 
     def _contradicted(self, number: int, rows: _Rows) -> str | None:
-        """Return how the oracle contradicts the expected outputs in the last cycle of a sequence, or None."""
+        """Return the contradiction between the oracle and the expected outputs in a sequence's last cycle, or None."""
         text = self._expected(rows, rows.cycles - 1)
         same = MachineDifference(rows.cycles - 1, False, text, text)
         return contradiction(self.begun, self.sequences[number], same, check=self.check)
@@ -189,7 +189,7 @@ class MachineRun:
         return Finding(Verdict.RTL_MISMATCH, text, [result], self._again(mismatch, number, difference))
 
     def _again(self, mismatch: Mismatch, number: int, difference: MachineDifference) -> Mismatch:
-        """Send a failed sequence again, and return ``mismatch`` with how often its first wrong cycle was the same."""
+        """Send a failed sequence again; add to ``mismatch`` how many times the first wrong cycle was the same."""
         self.watcher.notice(f"sending sequence {number} again, {AGAIN} times")
         (expected,) = expect(self.begun, [self.sequences[number]], check=False)
         rows, bits = self._rows(expected), board_bits(self.machine)[1]
@@ -226,12 +226,12 @@ class MachineRun:
 
 
 def _packed(words: Words, bits: int) -> int:
-    """Return the concatenated ``bits`` of all packed rows as an integer, the first row lowest."""
+    """Return the concatenated lowest ``bits`` bits of all packed rows as an integer, with the first row lowest."""
     little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
     rows = np.unpackbits(little, axis=1, count=bits, bitorder="little")
     return int.from_bytes(np.packbits(rows.reshape(-1), bitorder="little").tobytes(), "little")
 
 
 def _text(value: int, bits: int) -> str:
-    """Return the lowest ``bits`` bits, most significant first."""
+    """Return the lowest ``bits`` bits of an integer as text, most significant first."""
     return format(value & (1 << bits) - 1, f"0{bits}b")

@@ -1,9 +1,9 @@
 """A session with a board: its identity, and results for vectors, even if the link loses data.
 
 Several batches are in flight at once, to hide the latency of the link. Replies come in the order of requests: a reply
-shows that earlier unanswered requests are lost, and these are sent again with a new tag. A reply with an unexpected tag
-is dropped, so that no reply counts twice, and none of an earlier run counts. Batches get smaller when they are lost,
-and larger otherwise.
+shows that all earlier unanswered requests are lost, and these are sent again with a new tag. A reply with an unexpected
+tag is dropped, so that no reply counts twice, and no reply to an earlier run counts. Batches get smaller when some are
+lost, and larger otherwise.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ __all__ = ["Bytes", "Session", "Traffic"]
 #: An array of uint8 with shape (rows, bytes of a row).
 Bytes = NDArray[np.uint8]
 
-#: Seconds until an unanswered request is sent again: the first value is doubled at each loss, up to the second.
+#: Seconds until an unanswered request is sent again: the first value, which is doubled at each loss, up to the second
+#: value.
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 #: The longest time, in seconds, to wait for data before the deadlines are checked.
 _LOOK = 0.2
-#: Batches do not grow if a reply takes longer than this, in seconds: they would not be faster, and losses larger.
+#: Batches do not grow if a reply takes longer than this, in seconds: larger batches would not be faster, but losses
+#: would be larger.
 _LONG = 0.5
-#: The largest number of requests in flight; four of the largest size fill the buffer of the board.
+#: The largest number of requests in flight; this many requests of the largest size fill the buffer of the board.
 _WINDOW = 4
 #: The largest number of bytes of a reply, so that progress is visible and losses are small.
 _LARGEST_REPLY = 1 << 15
@@ -43,13 +45,13 @@ _LARGEST_REPLY = 1 << 15
 _MOST_ROWS = 1 << 15
 #: The number of times that a batch may be sent. A link that needs more attempts is unusable.
 _MOST_ATTEMPTS = 100
-#: The largest number of blocks that are in work at once.
+#: The largest number of blocks that are processed at once.
 _OPEN_BLOCKS = 3
 
 
 @dataclass
 class Traffic:
-    """Statistics of a session: batches sent and sent again, dropped replies, and frames damaged on either side."""
+    """Statistics of a session: batches sent or repeated, dropped replies, and frames damaged on either side."""
 
     sent: int = 0
     repeated: int = 0
@@ -82,7 +84,7 @@ class _Batch:
 
 
 class Session:
-    """A session with the board at ``link``. ``patience``: seconds without progress after which it fails."""
+    """A session with the board at ``link``. ``patience``: seconds without progress after which the session fails."""
 
     def __init__(self, link: Link, patience: float) -> None:
         self.link, self.patience = link, patience
@@ -94,14 +96,14 @@ class Session:
         self._waiting: deque[_Batch] = deque()
         self._in_flight: dict[int, _Batch] = {}
         self._wait = _FIRST_WAIT
-        self._rows = 1  # of a batch: enlarged by every reply
+        self._rows = 1  # rows of a batch, which every reply enlarges
         self._has_lost = False
         self._progress = time.monotonic()
         self._heard = self._progress
         self._done = 0
 
     def identify(self) -> Identity:
-        """Return the identity of the board. Raises ``ToolError`` with what was received if no board answers."""
+        """Return the identity of the board. If no board answers, raises ``ToolError`` that states what was received."""
         begin = time.monotonic()
         asked: dict[int, float] = {}
         wait = _FIRST_WAIT
@@ -124,9 +126,9 @@ class Session:
     ) -> Iterator[Bytes]:
         """Yield the results of ``blocks``, in order.
 
-        Shapes are (rows, bytes of an input) of a block, and (rows, bytes of an output) of its results. A block is taken
-        from the iterable when there is room for its rows. ``told`` is called with the number of rows answered so far.
-        Raises ``ToolError`` if the board does not make progress.
+        A block has the shape (rows, bytes of an input), its results have the shape (rows, bytes of an output). A block
+        is taken from the iterable when there is room for its rows. ``told`` is called with the number of rows answered
+        so far. Raises ``ToolError`` if the board does not make progress.
         """
         source, ended = iter(blocks), False
         width = (identity.output_bits + 7) // 8
@@ -145,7 +147,7 @@ class Session:
                 opened.append(_Block(inputs, np.zeros((len(inputs), width), dtype=np.uint8), len(inputs)))
                 if len(inputs):
                     self._waiting.append(_Batch(opened[-1], 0, len(inputs)))
-                # The time for making a block is not the board's.
+                # The time for making a block does not count against the board.
                 self._progress = self._heard = time.monotonic()
             while opened and not opened[0].missing:
                 yield opened.popleft().results
@@ -177,7 +179,7 @@ class Session:
             self.link.send(encode(Frame(Kind.RUN, tag, rows.tobytes())))
 
     def _cut(self, batch: _Batch, identity: Identity) -> _Batch:
-        """Return the part of ``batch`` that is to be sent now, and queue the rest again."""
+        """Return the part of ``batch`` to send now, and queue the rest again."""
         in_bytes, out_bytes = batch.block.inputs.shape[1], batch.block.results.shape[1]
         most = min((identity.buffer // _WINDOW - OVERHEAD) // in_bytes, _LARGEST_REPLY // out_bytes, self._rows)
         middle = batch.start + max(most, 1)
@@ -201,7 +203,7 @@ class Session:
     def _deadline(self) -> float:
         """Return the time at which the oldest request counts as lost.
 
-        It counts from the last reply to a batch, since the line may be busy with replies to other requests.
+        The time counts from the last reply to any batch, since the line may be busy with replies to other requests.
         """
         oldest = next(iter(self._in_flight.values()))
         return max(oldest.at, self._heard) + self._wait + self._line_time()
@@ -213,7 +215,7 @@ class Session:
         flying = 0
         for batch in self._in_flight.values():
             flying += batch.bytes + (batch.stop - batch.start) * int(batch.block.results.shape[1])
-        return 20 * flying / self.link.baud  # ten bits per byte, and as many for escapes in the worst case
+        return 20 * flying / self.link.baud  # 10 bits per byte, and 10 more for escapes at worst
 
     def _receive(self, seconds: float) -> list[Frame]:
         before = self._decoder.damaged

@@ -15,14 +15,14 @@ from dais_verif.stimulus.generate_sequences import generate_sequence, generate_s
 
 __all__ = ["hidden_outputs"]
 
-#: The largest number of short sequences that are tried, and of cycles of long ones.
+#: The largest number of short sequences that are tried, and the largest number of cycles of long sequences.
 _SHORT, _LONG = 256, 4096
-#: The largest number of ops times cycles: these take only seconds in any engine.
+#: The largest product of ops and cycles, which takes only seconds in any engine.
 _MOST_EXACT = 2_000_000
 
 
 class _Shown(IntEnum):
-    """The observed values of an element before some edges: no known bits, constant bits, or a bit with both values."""
+    """The values of an element before the observed edges: no known bits, constant bits, or a bit with both values."""
 
     UNKNOWN = 0
     STILL = 1
@@ -30,11 +30,11 @@ class _Shown(IntEnum):
 
 
 def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows], cycles: int) -> list[str]:
-    """Return the output elements that show less in ``cycles`` cycles from a reset than in longer sequences.
+    """Return the output elements that change or are known in longer sequences, but not within ``cycles`` cycles.
 
-    ``rows``: the sequences that were run, of at most this many cycles. More such sequences are tried, so that the
-    result depends on the number of cycles, and not on the choice of sequences. ``begun``: ``machine`` after a reset of
-    the board.
+    ``rows``: the sequences that were run, which have at most ``cycles`` cycles from a reset. More such sequences are
+    tried, so that the result depends on the number of cycles, and not on the choice of sequences. ``begun``:
+    ``machine`` with the initial values that it has after a reset of the board.
     """
     seen = _shown(machine, rows)
     if all(shown is _Shown.CHANGING for shown in seen.values()):
@@ -50,7 +50,7 @@ def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows
 
 
 def _shown(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, _Shown]:
-    """Return the kind of observed values for each output element with bits, by its name."""
+    """Return the kind of observed values of each output element that has bits, by the name of the element."""
     total = sum(bits_of(signal.types) for signal in machine.outputs)
     words = max(-(-total // 64), 1)
     ones, zeros = np.zeros(words, dtype="<u8"), np.zeros(words, dtype="<u8")

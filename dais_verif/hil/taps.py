@@ -1,8 +1,9 @@
 """Find the op that is wrong on a board, by bitstreams with taps: all ops if they fit, otherwise by bisection.
 
-Ops after a cut of the program depend on earlier ones only through the values that cross it. If all of these are right
-and an output is wrong, the fault is after the cut; if one is wrong, the fault is before it. Therefore the number of
-bitstreams grows with the logarithm of the number of ops. All operands of the op that is found were read and were right.
+Ops after a cut of the program depend on earlier ops only through the values that cross the cut. If all these values are
+right and an output is wrong, the fault is after the cut; if one of them is wrong, the fault is before the cut.
+Therefore the number of bitstreams grows with the logarithm of the number of ops. All operands of the op that is found
+were read and were right.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Where(Enum):
 
     #: An op whose operands are right and whose value is wrong.
     OP = auto()
-    #: All ops are right: the output is wrongly made from its op.
+    #: All ops are right, but the output is not made correctly from its op.
     OUTPUT = auto()
     #: Unknown, since a bitstream with taps gives the right output.
     NOT_REPEATED = auto()
@@ -32,7 +33,7 @@ class Where(Enum):
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of a bitstream with taps for the vector: the wrong taps, and whether the output is wrong."""
+    """The result of a bitstream with taps for the failing vector: the wrong taps, and whether the output is wrong."""
 
     wrong: frozenset[int]
     output_is_wrong: bool
@@ -40,7 +41,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Located:
-    """The origin of a wrong output. ``op``: the wrong op, or None. ``between``: the ops that may be wrong otherwise."""
+    """The origin of a wrong output. ``op``: the wrong op, if known. ``between``: else the ops that may be wrong."""
 
     where: Where
     op: int | None = None
@@ -50,13 +51,13 @@ class Located:
 def locate(program: Program, output: int, read: Callable[[Sequence[int]], Reading | None], most_bits: int) -> Located:
     """Find the op that makes ``output`` wrong.
 
-    ``read``: returns the result of a bitstream with taps of the given ops, or None if it does not fit. ``most_bits``:
-    the largest number of bits of taps that may fit.
+    ``read``: returns the result of a bitstream with taps of the given ops, or None if this bitstream does not fit.
+    ``most_bits``: the largest number of bits of taps that may fit.
     """
     root = program.outputs[output][0]
     ops = tappable(program, root) if root >= 0 else []
     before, wrong = -1, None  # all values that cross the cut after ``before`` are right; ``wrong`` is not
-    too_many = None  # bits of taps that did not fit
+    too_many = None  # the smallest number of bits of taps that did not fit
     while True:
         window = [index for index in ops if before < index]
         if wrong is not None and window == [wrong]:

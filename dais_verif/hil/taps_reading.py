@@ -1,4 +1,4 @@
-"""Compare the results of a board with taps for a few vectors with the oracle, to find wrong taps and outputs."""
+"""Compare the results that a board with taps gives for a few vectors with the oracle: find wrong taps and outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TappedRow:
 
     @property
     def wrong(self) -> frozenset[int]:
-        """The taps that are wrong."""
+        """The ops whose taps are wrong."""
         return frozenset(op for op, value in self.expected.items() if value.bits != self.found[op].bits)
 
 

@@ -1,4 +1,4 @@
-"""Unusual requests, such as damaged or too long ones: boards with the same program must answer them in the same way."""
+"""Unusual requests, such as damaged or too long ones, which all boards with one program must answer in the same way."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ __all__ = ["answer", "unusual_requests"]
 
 #: The longest time, in seconds, to wait for data before the deadline is checked.
 _LOOK = 0.2
-#: Upper bound of the bytes that the query after each request takes in the board's buffer.
+#: The upper bound of the bytes that the query after each request takes in the board's buffer.
 _QUESTION = 64
 
 
 def unusual_requests(rng: random.Random, count: int, *, row_bytes: int, buffer: int) -> list[bytes]:
-    """Draw ``count`` requests to a board with vectors of ``row_bytes`` and a ``buffer`` of that many bytes.
+    """Draw ``count`` requests to a board with vectors of ``row_bytes`` bytes and a buffer of ``buffer`` bytes.
 
-    Each takes less than half of the buffer, so that the query after it always fits, or more than all of it.
+    Each request takes less than half of the buffer, so that the query after the request always fits, or more than the
+    whole buffer.
     """
     return [_request(rng, max(row_bytes, 1), buffer) for _ in range(count)]
 
@@ -33,7 +34,7 @@ def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
     if what == 0:
         size = buffer + rng.randint(1, 64)
     elif what == 1:
-        size = rng.randint(0, min(2 * row_bytes, buffer // 2))  # in most cases no whole number of vectors
+        size = rng.randint(0, min(2 * row_bytes, buffer // 2))  # in most cases not a whole number of vectors
     special = rng.random() < 0.2
     payload = bytes(
         rng.choice((0x7D, 0x7E, 0x5D, 0x5E, 0, 0xFF)) if special else rng.randrange(256) for _ in range(size)

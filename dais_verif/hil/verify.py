@@ -1,4 +1,4 @@
-"""The job of ``hil`` for programs: compare the results of a board with the golden model, and return a verdict.
+"""The task of ``hil`` for programs: compare the results of a board with the golden model, and return a verdict.
 
 stimulus -> golden model -> expected bits ─┐
         └-> packed -> frames -> board -> results -> compare -> verdict
@@ -41,14 +41,14 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["AGAIN", "BOARD", "Run", "as_bytes", "as_words"]
 
-#: The name of a board in place of the name of a simulator.
+#: The name of a board where a record has the name of a simulator.
 BOARD = "board"
 
 #: Rows between two entries of the journal; a multiple of the rows that the digest hashes together.
 _CHUNK = 1024
 #: The number of times that a failing vector is sent again.
 AGAIN = 8
-#: The largest number of ops that the oracle evaluates to check the golden model, and of rows.
+#: The largest number of ops that the oracle evaluates to check the golden model, and the largest number of rows.
 _ORACLE_OPS, _ORACLE_ROWS = 100_000, 4
 
 
@@ -83,14 +83,15 @@ class Run:
             )
         )
         self._phases, self._driven_bits = len(phases(self._dut.interface)), driven(self._dut.interface).input_bits
-        #: Vectors that were sent to the board and not compared: the inputs for each phase of a chunk, and the chunks.
+        #: The vectors that were sent to the board but not yet compared: the inputs of each phase of a chunk, and the
+        #: chunks.
         self._given: deque[Words] = deque()
         self._made: deque[Chunk] = deque()
         self._noted: dict[int, str] = {}
         self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
 
     def finding(self) -> Finding:
-        """Run the vectors on the board, and return the result. Failures and broken promises are findings, too."""
+        """Run the vectors on the board, and return the result. Failures and broken promises are also findings."""
         begin = time.monotonic()
         total = self.vectors.rows
         if not total or not self._ports.output_bits:
@@ -107,7 +108,7 @@ class Run:
         except ToolError as error:
             done = self.answer.rows
             message = f"after {done} of {total} vectors: {error}"
-            # The result of the compared vectors must not get lost, but the others must not look as if compared.
+            # The result of the compared vectors must not be lost, but other vectors must not count as compared.
             return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
         result = self._result(begin)
         suspect = self._check_golden()
@@ -129,7 +130,7 @@ class Run:
 
     @property
     def answer(self) -> Answer:
-        """The results so far, including those of an earlier run."""
+        """The result for all vectors so far, including those of an earlier run."""
         return merged([self.journal.answer, self._board.answer()])
 
     def _compare(self) -> None:
@@ -151,7 +152,7 @@ class Run:
             self.journal.save(chunk.start + chunk.rows, self.answer)
 
     def _blocks(self, first: int) -> Iterator[Bytes]:
-        """Yield the vectors from row ``first`` on as bytes, one chunk at a time, and add the chunks to ``_made``."""
+        """Yield the vectors from row ``first`` on as bytes, one chunk at a time, and add each chunk to ``_made``."""
         for number, (start, stop) in enumerate(itertools.pairwise(self._starts)):
             if start < first:
                 continue
@@ -169,7 +170,7 @@ class Run:
                 yield as_bytes(given, self._driven_bits)
 
     def _check_golden(self) -> Blame | None:
-        """Return how the oracle contradicts the golden model in one of some rows; None if it does not.
+        """Return the contradiction between the oracle and the golden model in one of a few rows; None without one.
 
         A contradiction means that nothing is known about the board.
         """
@@ -194,7 +195,7 @@ class Run:
         return replace(mismatch, blame=suspect or self._again(difference))
 
     def _again(self, difference: Difference) -> Blame:
-        """Send a failed vector again, and return how often it fails: an unstable result is not a fault of the logic."""
+        """Send a failed vector again, and return how often it fails; an unstable result is not a fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
         vector = as_bytes(words_of_text([difference.inputs], self._driven_bits)[0], self._driven_bits)
@@ -233,7 +234,7 @@ def _few(total: int, count: int) -> list[int]:
 
 
 def as_bytes(words: Words, bits: int) -> Bytes:
-    """Return packed rows as they are sent on the link: only as many bytes as the port needs."""
+    """Return packed rows as they are sent on the link, with only as many bytes as the port needs."""
     octets = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
     return np.ascontiguousarray(octets[:, : (max(bits, 1) + 7) // 8])
 
