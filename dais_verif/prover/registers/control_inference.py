@@ -128,7 +128,7 @@ class _Design:
                 waiting.extend((reset, other) for reset, _ in driver.clock.resets for other in reset.drivers)
 
     def _spread(self, keys: set[_Key], through: Callable[[Driver], bool] = lambda driver: True) -> None:
-        """Add to ``keys`` all readers of its drivers, direct ones or through drivers for which ``through`` holds."""
+        """Add to ``keys`` all drivers that read drivers in it, directly or through drivers that satisfy ``through``."""
         readers: dict[_Key, list[_Key]] = {}
         for key, reads in self._reads.items():
             for source in reads:

@@ -180,7 +180,7 @@ def _memories(
 
 
 def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term, Term, Term] | None:
-    """Return the place that an edge writes, and the word there before and after; None if more words may change."""
+    """Return the place that an edge writes, and its old and new word; None if the array changes in any other way."""
     count = signal.width // width
     words = list(reversed(after.args)) if after.op == "concat" else []
     if count < 2 or len(words) != count or any(word.width != width for word in words):
