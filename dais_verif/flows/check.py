@@ -64,7 +64,7 @@ class CheckRequest:
 def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     """Report the content of the program, and whether an op can break its promise not to change a value.
 
-    Verdicts: PASS, PROGRAM_INVALID if an input breaks a promise, UNKNOWN if neither was shown. Raises
+    Verdicts: PASS, PROGRAM_INVALID if an input breaks a promise, UNKNOWN if a promise remains undecided. Raises
     ``ProgramError`` if the program is invalid, ``InputError`` if a file cannot be read.
     """
     folded = find_folded(request.program)

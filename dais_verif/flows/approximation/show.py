@@ -19,7 +19,7 @@ __all__ = ["ShowConfigurationsRequest", "show_configurations"]
 
 @dataclass(frozen=True, kw_only=True)
 class ShowConfigurationsRequest:
-    """A file of configurations. ``config``: the name of one, node by node; ``pareto``: only the runtime's curve.
+    """A file of configurations. ``config``: show only this one, node by node; ``pareto``: only the runtime's curve.
 
     ``strict``: treat notices of the reader as errors. ``knobs``: a table of knobs, instead of the built-in one.
     """

@@ -113,7 +113,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
     bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
-    named = kind != NONE or isinstance(model, Machine)  # only proofs of these match registers by name, from hints
+    named = kind != NONE or isinstance(model, Machine)  # only proofs of these use hints, which are names of registers
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:

@@ -115,7 +115,7 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
     """Compare the machine with all members, and signals that mark valid outputs with the stated cycles.
 
-    Return the first frame that is not a PASS, else the last.
+    Return the first comparison that is not a PASS, else the last one.
     """
     members = unfold_chain(folder.chain, number)
     with TemporaryDirectory(prefix="dais-verif-") as place:

@@ -139,18 +139,18 @@ class BlockBuilder:
         return -self.maximum(-a, -b)
 
     def at_most(self, a: Value, limit: Value) -> Value:
-        """Return the smaller of ``a`` and the constant ``limit``, with an interval that ends with the limit."""
+        """Return the smaller of ``a`` and the constant ``limit``, with an interval that ends at the limit."""
         over = self.add(a, -limit)
         lo, hi = over.signed
         if over.op is None or hi <= 0:
             return a
         if lo >= 0:
             return limit
-        # limit - max(limit - a, 0): the interval of this sum ends with the limit; the interval of a mux would not.
+        # limit - max(limit - a, 0): the interval of this sum ends at the limit; the interval of a mux would not.
         return self.add(limit, -self.relu(-over))
 
     def lookup(self, a: Value, kind: FixedType, table: Sequence[int], result: FixedType) -> Value:
-        """Return entry ``raw - raw_min`` of ``table``, raw integers of ``result``, for ``a`` in type ``kind``."""
+        """Return ``table[raw - raw_min]``, a raw integer of ``result``; ``raw``: that of ``a`` cast to ``kind``."""
         if tuple(table) not in self._tables:
             self._tables.append(tuple(table))
         a = self.cast(a, kind)

@@ -46,8 +46,8 @@ class StreamControl:
 def control_of(raster: Raster, *, shifting: bool = False) -> StreamControl:
     """Return the control of a raster.
 
-    ``shifting``: pixels move through all places of a line. Otherwise a counter holds the place of the current pixel in
-    the line, since the start of a line moves with each image that advances without pixels.
+    ``shifting``: pixels move through all places of a line. Otherwise pixels stay, and a counter holds the
+    place of the current pixel; the first place of a line moves with each image that advances without pixels.
     """
     x, y, delay = raster.x, raster.y, raster.delay
     wide, high = unsigned(x.size - 1), unsigned(y.size - 1)

@@ -40,9 +40,9 @@ def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, li
 def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
     """Return a frame in which a memory form computes the same in several ranges, which ``seed`` selects.
 
-    Ranges follow each other directly, the last ones first; every second one at the end of a dimension is requested to
-    reach beyond it. Before them, two ranges are aborted by a reset, during the first reads and during the last writes,
-    and one range has no members. While a range runs, the ports of ranges carry other values.
+    Ranges follow each other directly, the last range first; every second range at the end of a dimension is requested
+    to reach beyond this end. Before all these ranges, two ranges are aborted by a reset, during the first reads and
+    during the last writes, and one range has no members. While a range runs, the ports of ranges carry other values.
     """
     rng = np.random.default_rng(seed)
     geometry = instance.mapping.geometry

@@ -1,8 +1,8 @@
 """Instances that process images one pixel per beat, with windows that move with the scan; others are refused.
 
 A beat carries all elements of one pixel; pixels come line by line, and images one after the other. Dimensions 0 and 1
-of a tensor are scanned if members follow them, and so are those from 3 on (samples); all others, such as channels, are
-within a beat. Members that differ only there work in parallel.
+of a tensor are scanned if members follow them, and so are dimensions from 3 on (samples); all other dimensions, such as
+channels, are within a beat. Members that differ only in the latter work in parallel.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _output_plane(
 
 
 def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geometry: Sequence[int], at: int) -> Axis:
-    """Return the axis of a scanned dimension, with the offsets that outputs read of any input."""
+    """Return the axis of a scanned dimension, with the range of offsets at which outputs read any input."""
     followed = _followed(reads[0], inputs[0])[at]
     count, size = geometry[followed], _sizes(inputs[0])[at]
     strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}

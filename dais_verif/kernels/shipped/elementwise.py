@@ -24,7 +24,7 @@ def elementwise(
     structure: PrivateStructure | None = None,
     checks: Sequence[Check] = (),
 ) -> Kernel:
-    """Return a kernel with one member per element. ``compute`` receives one value per input; ``checks`` come first."""
+    """Return a kernel with one member per element. ``compute`` receives one value per input; ``checks`` run first."""
 
     def block(request: Request, builder: BlockBuilder) -> list[Value]:
         return [compute(request, builder, [builder.input(fixed(request, at)) for at in range(inputs)])]

@@ -37,7 +37,7 @@ def _unknown(request: Request) -> bool:
     return g.activation not in ACTIVATIONS.values() or g.most < 0 or abs(g.fraction) > MOST_FRACTION
 
 
-#: A check of these parameters.
+#: A check of the parameters of an activation.
 KNOWN_ACTIVATION = refuse(
     GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
     _unknown,

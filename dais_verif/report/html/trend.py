@@ -29,7 +29,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class Run:
-    """A run.
+    """A run in the table of runs.
 
     ``started``: the time in its record, or else (``dated_by_file``) the modification time of the file. ``here``: the
     run is shown on this page. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not

@@ -25,7 +25,7 @@ __all__ = ["gtkwave"]
 _DECIMAL_BITS = 64
 #: GTKWave drops a fraction below 0.0001, because it looks for the point in a number printed as ``%.16g``.
 _FRACTION_BITS = 13
-#: Longer numbers are truncated.
+#: GTKWave truncates numbers with more characters.
 _CHARACTERS = 20
 
 _PIXELS = 800

@@ -275,8 +275,8 @@ class _Layout:
     def ports(self) -> dict[tuple[int, int, str], float]:
         """Return the y at which each chain leaves and enters each of its places.
 
-        A line never leaves at the y of a line that enters the next column, and never passes it at that y, so that no
-        line runs along another: leaving, entering and passing lines use separate heights, and so do neighbouring
+        A line never leaves a column, or passes the next column, at the y of a line that enters the next column, so that
+        no line runs along another: leaving, entering and passing lines use separate heights, and so do neighbouring
         columns.
         """
         numbers = {id(chain): number for number, chain in enumerate(self.chains)}
