@@ -22,7 +22,7 @@ _OF_CONTENT = ("no such column", "has no column", "because it is a view", "malfo
 
 
 def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T:
-    """Return the result of ``ask`` on the database at ``path``; ``nothing`` if that fails."""
+    """Return the result of ``ask`` on the database at ``path``, or ``nothing`` if reading fails."""
     if not path.is_file():
         return nothing
     try:

@@ -1,4 +1,4 @@
-"""Folders with a network as hardware: the names of their files, and those that a verification depends on."""
+"""Folders with a network as hardware: the names of their files, and the files that a verification depends on."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def measure_configurations(
 ) -> MeasuredRecord:
     """Measure every configuration of a file on the samples of an ``.npz`` file, with the golden model.
 
-    ``data``: one array per input, and one of labels. ``budget``: the largest loss that is allowed, in percent; the
+    ``data``: one array per input, and an array of labels. ``budget``: the largest loss that is allowed, in percent; the
     verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that cause a large
     difference, and let the solver tighten the bounds, for ``timeout`` seconds per output. ``target``: also synthesize
     each configuration for ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells; ``form``: the form of the

@@ -37,10 +37,10 @@ class TensorAccess:
         *,
         keep_windows: bool = False,
     ) -> TensorAccess:
-        """Return the access that ``entries`` state, one for every five dimensions of the tensor.
+        """Return the access that ``entries`` state; there is an entry for every five dimensions of the tensor.
 
         ``keep_windows``: members touch exactly their windows; a window that spans at least the tensor's size does not
-        count as all of the dimension.
+        count as the whole dimension.
         """
         entries = (entries,) if isinstance(entries, AccessPattern) else entries
         dims: list[DimPattern | None] = []

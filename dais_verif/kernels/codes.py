@@ -34,7 +34,7 @@ class GlueCode(IntEnum):
     UNSUPPORTED_BROADCAST_MODE = 11
     #: The request was made for another version of the interface.
     UNSUPPORTED_API_VERSION = 12
-    #: An input must have its content when the kernel is made.
+    #: The content of an input must be known when the kernel is made.
     NON_STATIC_INPUT_TENSOR = 13
     #: The flag that a tensor needs is written back.
     KERNEL_REQUIRE_REDUCIBLE_TENSOR = 14

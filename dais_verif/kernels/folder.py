@@ -58,7 +58,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class _Tensor:
-    """A tensor in the manifest: its port, its shape in NumPy's order, and the raw integer that is read outside."""
+    """A tensor in the manifest: its port, its shape in NumPy's order, and the raw integer read outside of it."""
 
     name: str
     port: str

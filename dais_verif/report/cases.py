@@ -1,6 +1,6 @@
 """Records as test cases, the form that JUnit and GitHub expect.
 
-The cases must not look like a pass if the record is not a pass: if no case shows the reason, one is added.
+The cases must not look like a pass if the record is not a pass: if no case shows the reason, a case is added.
 """
 
 from __future__ import annotations

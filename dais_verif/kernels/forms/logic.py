@@ -22,7 +22,8 @@ def unsigned(most: int) -> FixedType:
 class Logic(BlockBuilder):
     """Blocks with bits: values that are 0 or 1; a constant bit has ``lo == hi``.
 
-    AND and OR of two bits are muxes, so that in a proof, one known bit determines the result of the other.
+    AND and OR of two bits are muxes, so that in a proof in which the first bit is known, the result is the other bit or
+    a constant.
     """
 
     @property

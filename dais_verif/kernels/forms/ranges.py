@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["Box", "parts_of"]
 
-#: For each dimension, the first member and the one after the last.
+#: For each dimension, the first member, and the member after the last.
 Box = tuple[tuple[int, int], ...]
 
 

@@ -46,7 +46,7 @@ class Grade:
 
     ``vectors``: the number of vectors in the largest run that compared the output. ``by``: the records with this grade.
     ``against``: records that call the output proved or exhausted although a vector shows that it is wrong; one of the
-    two must be incorrect.
+    two claims must be incorrect.
     """
 
     grade: str

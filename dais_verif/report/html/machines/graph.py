@@ -110,7 +110,7 @@ class _Builder:
         return Node(self.key(signal.name), kind, _cut(signal.name, _LONGEST_LINE), shown, told)
 
     def all_controls(self) -> dict[str, dict[str, dict[str, None]]]:
-        """Return the signals that each signal controls, for which no line is drawn, by the word for the control."""
+        """Return for each signal the signals that it controls, by the word for the control, which no line shows."""
         found: dict[str, dict[str, dict[str, None]]] = {}
 
         def note(signal: str, word: str, name: str) -> None:
