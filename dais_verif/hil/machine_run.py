@@ -1,4 +1,4 @@
-"""The task of ``hil`` for machines: compare sequences of cycles after a reset, one per vector, with golden model."""
+"""The task of ``hil`` for machines: compare sequences from a reset, one per vector, with the golden model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a bitstream of a mapped netlist with nextpnr and icepack, and find its longest path.
+"""Make a bitstream from a mapped netlist with nextpnr and icepack, and find the longest path of the bitstream.
 
 All files that the tools read and write are in one folder. The verification of a bitstream does not rely on this module.
 """
@@ -28,7 +28,7 @@ LOGS = (_YOSYS_LOG, _PNR_LOG, _PACK_LOG, *ICETIME_LOGS)
 
 _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
 
-#: The attributes of a cell that are kept in ``PLACED``.
+#: The attributes of cells that are kept in ``PLACED``.
 _KEPT = ("type", "parameters", "attributes", "connections")
 
 #: Readable names of nextpnr's resources.
@@ -142,7 +142,7 @@ def _write_places(folder: Path) -> None:
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:
-    """Return the resources in nextpnr's log: those before placement, which it prints first."""
+    """Return the resources in nextpnr's log, as it prints them first, before placement."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

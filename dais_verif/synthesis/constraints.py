@@ -35,8 +35,8 @@ def require_pins(device: str, bits: int) -> None:
 def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
     """Return a pin for each bit of ``ports``.
 
-    The bits of a port get neighbouring pins, and the clock one that drives a global network. Raises ``InputError`` if
-    there are too few pins.
+    The bits of a port get neighbouring pins, and the clock gets a pin that drives a global network. Raises
+    ``InputError`` if there are too few pins.
     """
     require_pins(device, sum(port.width for port in ports))
     pins = package_pins(DEVICES[device])

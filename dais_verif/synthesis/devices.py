@@ -39,14 +39,15 @@ _PARTS = (
     ("up5k", "Lattice iCE40UP5K", "5k", ("sg48", "uwg30")),
 )
 
-#: All devices, by the names that users give.
+#: All devices, by the names with which users select them.
 DEVICES = {
     f"ice40-{part}-{package}": Device(f"{title}-{package.upper()}", "ice40", part, package, chip)
     for part, title, chip, packages in _PARTS
     for package in packages
 }
 
-#: By chip, the places of pins that a design cannot drive: those of the UltraPlus' LED drivers, which only sink current.
+#: For each chip, the places of pins that a design cannot drive: those of the LED drivers of UltraPlus, which only sink
+#: current.
 _DRAINS = {"5k": ((4, 31, 0), (5, 31, 0), (6, 31, 0))}
 
 
@@ -70,7 +71,7 @@ def package_pins(device: Device) -> list[Pin]:
 
 
 def _section(path: Path, title: str) -> Iterator[list[str]]:
-    """Yield the words of each line below ``title``, up to the next section; the megabytes after it are not read."""
+    """Yield the words of each line below ``title``, up to the end of the section, without reading the long rest."""
     with path.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.strip() == title:

@@ -1,4 +1,4 @@
-"""Add rules to Yosys' model of DSP48E1: operations that its data sheet forbids give X, or are errors."""
+"""Add rules to Yosys' model of DSP48E1: operations that the data sheet forbids then give X, or are errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _WORDS = {
 _STAGES = {"AREG": 2, "BREG": 2, "ACASCREG": 2, "BCASCREG": 2} | dict.fromkeys(
     ["ADREG", "ALUMODEREG", "CARRYINREG", "CARRYINSELREG", "CREG", "DREG", "INMODEREG", "MREG", "OPMODEREG", "PREG"], 1
 )
-#: The adder sums the multiplier's two partial products: if SIMD cuts its carries, that sum is not the product.
+#: The adder sums the multiplier's two partial products; if SIMD cuts the carries of the adder, this sum is not the
+#: product.
 _SUMS = 'if (USE_SIMD != "ONE48" && USE_MULT != "NONE") $fatal(1, "USE_SIMD must be ONE48 unless USE_MULT is NONE");'
 
 _CHECKS = re.compile(r"(\binitial\s+begin\s+`ifndef\s+YOSYS\s*?\n)")
@@ -29,9 +30,9 @@ _HALF = re.compile(r"(if\s*\((OPMODEr\[(?:3:2|1:0)\] != 2'b01)\)\s*)\$fatal")
 def with_rules(module: str) -> str:
     """Return ``module``, the text of Yosys' model, with the rules added.
 
-    Illegal parameters end a simulation, and a proof refuses them. A product that is switched off, or that only one of
-    the multiplexers X and Y selects, is X. Raises ``ToolError`` if a place for these rules is not found: without them,
-    the model would compute what the data sheet forbids.
+    A simulation ends at illegal parameters, and a proof refuses them. A product that is switched off, or that only one
+    of the multiplexers X and Y selects, is X. Raises ``ToolError`` if a place for these rules is not found: without
+    them, the model would compute what the data sheet forbids.
     """
     checks = "".join(f"        {line}\n" for line in _rules())
     module, checked = _CHECKS.subn(lambda found: found[1] + checks, module)

@@ -24,8 +24,8 @@ __all__ = ["elaborated"]
 #: The files that a run writes into its folder; the first is the result.
 FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
 
-#: Commands that make registers of memories. Initial contents must be constants, so the logic that computes them is
-#: evaluated first, but no other logic, in which an X must remain an X.
+#: Commands that turn memories into registers. Initial contents must be constants, so the logic that computes them is
+#: evaluated first. No other logic is evaluated, because an X in it must remain an X.
 _WORDS = ("select -set filled t:$meminit* %ci*", "opt_expr @filled", "memory_collect", "memory_map")
 
 _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
@@ -37,14 +37,15 @@ def elaborated(
     """Write the JSON of module ``top`` of the Verilog ``sources`` into ``folder``, and return its path.
 
     ``files``: the data files that the sources read. ``words``: memories become registers, one per word, with
-    multiplexers. Raises ``InputError`` for text that Yosys does not accept as Verilog; ``ToolError`` if it is missing
-    or exceeds a limit.
+    multiplexers. Raises ``InputError`` for text that Yosys does not accept as Verilog; ``ToolError`` if Yosys is
+    missing or exceeds a limit.
     """
     yosys = tools.yosys().yosys
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     (folder / FORM).unlink(missing_ok=True)
-    # Deferred, since unused modules of a library may be invalid with their default parameters.
+    # Modules are elaborated only when they are used, since unused modules of a library may be invalid with their
+    # default parameters.
     read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
     memories = _WORDS if words else ()
     lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", *memories, "insbuf", f"write_json {FORM}"]

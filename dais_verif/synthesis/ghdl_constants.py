@@ -1,7 +1,8 @@
-"""Correct the constants that GHDL's synthesis writes: quoted long ones, and blocks that never run.
+"""Correct the constants that GHDL's synthesis writes: long values in quotes, and blocks that never run.
 
-A signal without assignments keeps its initial value. GHDL writes an ``always @*`` block for it, which reads no signal
-and therefore never runs. It also writes values of hundreds of bits in quotes, which Verilog reads as characters.
+A signal without assignments keeps its initial value. For such a signal, GHDL writes an ``always @*`` block that reads
+no signal and therefore never runs. GHDL also writes values of hundreds of bits in quotes, which Verilog reads as
+characters.
 """
 
 from __future__ import annotations

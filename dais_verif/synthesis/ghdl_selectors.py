@@ -1,7 +1,8 @@
 """Correct the selectors that GHDL's synthesis writes: a ``case`` in ``always @*`` with non-blocking assignments.
 
-GHDL omits the default if it is ``'X'`` in VHDL. Read as Verilog, such a block would keep its value. Here it gets the
-default that was meant, in which every bit is X, so that a proof has to show that it is never chosen.
+GHDL omits the default of the ``case`` if it is ``'X'`` in VHDL. In Verilog, the target of such a block would keep its
+value. Here the block gets the intended default, in which every bit is X, so that a proof has to show that the default
+is never chosen.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def with_settled_selectors(text: str) -> str:
 
 
 def _rewritten(lines: Sequence[str]) -> Iterator[str]:
-    widths: dict[str, int] = {}  # of the registers of one module
+    widths: dict[str, int] = {}  # by register, in one module
     number = 0
     while number < len(lines):
         line = lines[number]

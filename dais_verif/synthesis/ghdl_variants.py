@@ -1,7 +1,7 @@
-"""Add the variants of entities that GHDL's synthesis loses: among hundreds, it uses some without writing them.
+"""Add the variants of entities that GHDL's synthesis loses: of hundreds, it uses some that it does not write.
 
-A variant of an entity is a module with the values of all its generics in its name, such as ``adder_9_0_1``. One that is
-used, but missing, is synthesized on its own with these values.
+A variant of an entity is a module with the values of all its generics in its name, such as ``adder_9_0_1``. A variant
+that is used but missing is synthesized on its own with these values.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _COMMENT = re.compile(r"--[^\n]*")
 #: A declaration of generics that are integers, with their names.
 _GENERIC = re.compile(r"([\w\s,]+?)\s*:\s*(?:integer|natural|positive)\b[^;]*(?:;|\Z)", re.IGNORECASE)
 
-#: Returns the text that GHDL's synthesis writes for an entity and the values of its generics.
+#: A function that returns the text that GHDL's synthesis writes for an entity with given values of its generics.
 Synthesize = Callable[[str, dict[str, int]], str]
 
 
 def with_lost_variants(text: str, sources: Sequence[Path], synthesize: Synthesize) -> str:
-    """Return ``text`` with the modules that it lacks, from ``synthesize``. ``sources``: the VHDL files."""
+    """Return ``text`` with the modules that it lacks, as made by ``synthesize``. ``sources``: the VHDL files."""
     for name, entity, values in list(lost_variants(text, sources)):
         module = _renamed(synthesize(entity, values).lower(), entity, name)
         text = text if module is None else f"{text}\n{module}"
@@ -32,7 +32,7 @@ def with_lost_variants(text: str, sources: Sequence[Path], synthesize: Synthesiz
 
 
 def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
-    """Return the generics of each entity whose generics are all integers: names in lower case, as declared."""
+    """Return the generics of each entity that has only integer generics: names in lower case, in their order."""
     found: dict[str, tuple[str, ...]] = {}
     for source in sources:
         text = _COMMENT.sub("", source.read_text(encoding="latin-1")).lower()
@@ -46,7 +46,8 @@ def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
 def lost_variants(text: str, sources: Sequence[Path]) -> Iterator[tuple[str, str, dict[str, int]]]:
     """Yield each module that ``text`` uses but lacks, with its entity and the values of the entity's generics.
 
-    A name that occurs in the sources is left out: it is a component without an entity, which computes nothing.
+    A name that occurs in the sources is left out, because it is that of a component without an entity, which computes
+    nothing.
     """
     lost = sorted({*_INSTANCE.findall(text)} - {*_MODULE.findall(text)})
     if not lost:
@@ -61,7 +62,7 @@ def lost_variants(text: str, sources: Sequence[Path]) -> Iterator[tuple[str, str
 
 
 def _renamed(text: str, entity: str, name: str) -> str | None:
-    """Return ``text`` with its only module, ``entity``, renamed to ``name``; None if it holds more than that module."""
+    """Return ``text`` with its only module ``entity`` renamed to ``name``; None if ``text`` holds anything else."""
     if _MODULE.findall(text) != [entity] or _INSTANCE.search(text):
         return None
     return _MODULE.sub(f"module {name}", text, count=1)

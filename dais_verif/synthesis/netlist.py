@@ -1,6 +1,6 @@
 """A netlist as RTL for the simulators, with models of only the cells that it uses.
 
-Not every simulator accepts the complete model files of the targets, and they slow all simulators down. Therefore the
+Not every simulator accepts the complete model files of the targets, which also slow all simulators down. Therefore the
 required modules are extracted into one file without includes, so that the build depends only on known sources.
 """
 
@@ -41,9 +41,9 @@ class SynthesizedNetlist(NamedTuple):
 
 
 def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
-    """Return the netlist at ``path``: a file, which needs a ``target``, or a folder of ``synth``, which records it.
+    """Return the netlist at ``path``: a file, with its ``target``, or a folder of ``synth``, which records the target.
 
-    Raises ``InputError`` if there is none, or if it has another target.
+    Raises ``InputError`` if there is no netlist, or if it has another target.
     """
     if not path.is_dir():
         if not path.is_file():
@@ -87,10 +87,10 @@ def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ..
 
 
 def models(netlist: str, target: Target) -> str:
-    """Return models of the cells that the Verilog text ``netlist`` uses, and of the cells that these models use.
+    """Return models of the cells that the Verilog text ``netlist`` uses, and of all cells that these models use.
 
-    Raises ``InputError`` for a cell with an empty model, which would make the netlist look wrong; ``ToolError`` for a
-    model of DSP48E1 that is not the known one.
+    Raises ``InputError`` for a cell with an empty model, which would make the netlist look wrong, and ``ToolError`` if
+    the model of DSP48E1 is not the known one.
     """
     wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
     available: dict[str, str] = {}
@@ -153,5 +153,5 @@ def _without_comments(text: str) -> str:
 
 
 def _without_delays(module: str) -> str:
-    """Return ``module`` without its delays, which are not used, and which not every tool accepts."""
+    """Return ``module`` without its delays, which are not used and not accepted by every tool."""
     return re.sub(r"\bspecify\b.*?\bendspecify\b", "", module, flags=re.DOTALL)

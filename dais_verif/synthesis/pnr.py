@@ -35,7 +35,7 @@ _SEED = 1
 
 
 class Port(NamedTuple):
-    """A port of a netlist; ``width`` in bits."""
+    """A port of a netlist. ``width``: in bits."""
 
     name: str
     direction: str
@@ -43,7 +43,7 @@ class Port(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """The result of nextpnr. ``fmax``: in MHz.
+    """The result of nextpnr. ``fmax``: the maximum clock frequency, in MHz.
 
     ``used``: resources of the device by nextpnr's names, as (used, available), including those of the harness.
     """
@@ -57,8 +57,8 @@ class Placed(NamedTuple):
 def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda step: None) -> Placed:
     """Place and route the netlist of ``done``. ``clock``: the name of its clock port, if it has one.
 
-    Raises ``ToolError`` if nextpnr is missing, fails or exceeds a limit; ``InputError`` for a target that it cannot
-    place.
+    Raises ``ToolError`` if nextpnr is missing, fails or exceeds a limit; ``InputError`` for a target that nextpnr
+    cannot place.
     """
     target, folder, begun = TARGETS[done.target], done.folder, time.monotonic()
     if target.board is None:
@@ -72,7 +72,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     lines = [
         f"read_verilog {_HARNESS}",
         *(command.format(top=f"{done.top}_harness", flags="") for command in target.after),
-        # The empty module stands in for the netlist up to here, and must be removed before the netlist is read.
+        # Up to here, the empty module replaces the netlist; it must be removed before the netlist is read.
         f"delete {done.top}",
         f"read_rtlil {RTLIL}",
         f"hierarchy -top {done.top}_harness",

@@ -1,4 +1,4 @@
-"""Parse Yosys' statistics of a netlist from the output of ``stat -json``, ``ltp`` and ``write_rtlil``."""
+"""Parse the statistics of a netlist from the output of Yosys' ``stat -json``, ``ltp`` and ``write_rtlil``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NetlistCosts(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """The longest path without a flip-flop: its number of ``cells``, and the number of cells of each kind on it."""
+    """The longest path without a flip-flop: its number of ``cells``, and the number of its cells of each kind."""
 
     cells: int
     kinds: dict[str, int]
@@ -60,7 +60,7 @@ def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
 
 
 def cell_types(rtlil: Path) -> dict[str, str]:
-    """Return the type of every cell in ``rtlil``, written by ``write_rtlil``, by name; without leading backslashes."""
+    """Return the type of every cell, by its name, in ``rtlil``, the output of ``write_rtlil``; without backslashes."""
     return dict(_cells(rtlil))
 
 

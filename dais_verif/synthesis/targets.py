@@ -13,7 +13,7 @@ __all__ = ["KINDS", "NETLISTS", "TARGETS", "Board", "Target"]
 #: Kinds of cells, in the order in which they are shown.
 KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
 
-#: The first commands of the scripts of ice40, ecp5 and generic, up to the mapping of sums.
+#: The first commands of the scripts for ice40, ecp5 and generic, up to the mapping of sums.
 _PREPARE = (
     "proc",
     "flatten",
@@ -29,7 +29,7 @@ _XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 {flags} -top {to
 
 
 class Board(NamedTuple):
-    """A device: the ``family`` in the name of nextpnr's executable, its ``options`` for nextpnr, and its name."""
+    """A device and its name. ``family``: as in the name of nextpnr's executable. ``options``: those of nextpnr."""
 
     family: str
     options: tuple[str, ...]
@@ -39,14 +39,15 @@ class Board(NamedTuple):
 class Target(NamedTuple):
     """A target. ``title``: its name in messages.
 
-    ``before`` and ``after``: Yosys commands before and after the mapping of sums to adders, which end with a mapped
-    netlist. ``{top}`` stands for the module, ``{flags}`` for those of ``no_bram`` and ``dsp`` that are used.
+    ``before`` and ``after``: the Yosys commands before and after the mapping of sums to adders; the last one ends with
+    a mapped netlist. ``{top}`` stands for the module, ``{flags}`` for those of the flags ``no_bram`` and ``dsp`` that
+    are used.
     ``kinds``: for each kind, patterns of its cell types, in the syntax of shells and of Yosys; a cell belongs to the
     first kind that matches, else to "other".
-    ``models``: files with models of the cells, below Yosys' share folder. ``defines``: macros for reading them.
-    ``no_bram``: the flag that keeps tables out of block RAMs; ``dsp``: the one that maps products to DSPs.
-    ``own_models``: our own file with models of cells that Yosys does not model.
-    ``board``: the device on which nextpnr places and routes, if it supports the target.
+    ``models``: the files with models of the cells, below Yosys' share folder. ``defines``: the macros for reading these
+    files. ``no_bram``: the flag that keeps tables out of block RAMs; ``dsp``: the flag that maps products to DSPs.
+    ``own_models``: our own file with models of cells for which Yosys has none.
+    ``board``: the device on which nextpnr places and routes, if nextpnr supports the target.
     """
 
     title: str
@@ -75,7 +76,7 @@ TARGETS = {
     "ice40": Target(
         "Lattice iCE40 (synth_ice40)",
         before=_PREPARE,
-        # Up to check: autoname, which follows, takes very long for thousands of ops.
+        # The script runs up to check, because autoname, which follows, takes very long for thousands of ops.
         after=("synth_ice40 {flags} -top {top} -run begin:check",),
         kinds={
             "LUT": ("SB_LUT4",),
@@ -133,7 +134,7 @@ TARGETS = {
     ),
 }
 
-#: Targets of the netlists that can be read, including those of tools that are not run here.
+#: The targets of all netlists that can be read, including netlists of tools that are not run here.
 NETLISTS = TARGETS | {
     "quartus": Target(
         "Intel: what Quartus writes for Cyclone III to V, MAX 10 and Arria V",

@@ -23,7 +23,7 @@ FORM = "from_vhdl.v"
 
 _STANDARD = "--std=08"
 
-#: File, line and text of an error in the user's files.
+#: The file, line and text of an error in the user's files.
 _ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(.*)$", re.MULTILINE | re.IGNORECASE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
 
@@ -33,7 +33,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
 
     All names in it are in lower case. ``files``: the data files that the sources read. Raises ``InputError`` for files
     that are not VHDL; ``ToolError`` if GHDL is missing, or if its synthesis does not support the text; ``StateError``
-    for text that it reads differently from simulators.
+    for text that GHDL's synthesis reads differently from simulators.
     """
     ghdl = str(tools.ghdl().ghdl)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     for left_over in folder.glob("*.cf"):
         left_over.unlink()
     names = [str(source) for source in copied(sources, folder).sources]
-    # The first step finds all units; the second analyses those that the top needs, in the necessary order.
+    # The first command finds all units; the second analyses the units that the top needs, in the necessary order.
     for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
         log = folder / f"ghdl_{step}.log"
         try:
@@ -57,7 +57,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
             raise
     _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", top], folder / FORM, sources, limits)
     refuse_events(sources)
-    # VHDL is not case-sensitive, but GHDL keeps upper case.
+    # VHDL is not case-sensitive, but GHDL keeps upper case in its output.
     form = folder / FORM
     text = form.read_text(encoding="latin-1").lower()
 

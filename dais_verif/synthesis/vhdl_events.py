@@ -2,7 +2,8 @@
 
 Synthesis ignores delays and sensitivity lists. It also treats a signal that is assigned from a clock as the clock, but
 in a simulator that signal changes a delta cycle later, after the registers of the clock have changed.
-These checks look only at the text, and refuse it in doubt, for example if a signal cannot be followed by its name.
+These checks look only at the text, and refuse it in case of doubt, for example if a signal cannot be followed by its
+name.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ _TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _EDGES = ("rising_edge", "falling_edge")
-#: Tokens before a statement: a name after one of them is the target of an assignment.
+#: Tokens that may precede a statement: a name after one of them can be the target of an assignment.
 _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process", "is", "when", ")")
-#: Attributes that are signals or depend on time.
+#: Attributes that are signals themselves or depend on time.
 _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_event", "last_value", "driving_value")
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
@@ -94,7 +95,7 @@ def _declares_signal(words: Sequence[str], number: int) -> bool:
 
 
 def _first(words: Sequence[str], start: int) -> Sequence[str]:
-    """Return the first association of a port map whose list begins at ``start``."""
+    """Return the first association in the part of a port map that begins at ``start``."""
     depth = 0
     for n in range(start, len(words)):
         if depth == 0 and words[n] in (",", ")"):
@@ -104,7 +105,7 @@ def _first(words: Sequence[str], start: int) -> Sequence[str]:
 
 
 def _is_assigned(words: Sequence[str], number: int) -> bool:
-    """Return True if the signal at ``number`` is assigned, also in part or in an aggregate, or if that is in doubt."""
+    """Return True if the signal at ``number`` is, or may be, assigned, including in part or in an aggregate."""
     end = number + 1
     while end < len(words) and words[end] in ("(", "."):
         end = _closed(words, end) if words[end] == "(" else end + 2
@@ -140,7 +141,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _signals(words: Sequence[str]) -> set[str]:
-    """Return the names of all signals and ports of all units; a name too many can only cause a refusal."""
+    """Return the names of all signals and ports of all units; a superfluous name can only cause a refusal."""
     found: set[str] = set()
     for number, word in enumerate(words):
         if word == "signal" or (word == "port" and words[number + 1 : number + 2] == ["("]):
@@ -173,7 +174,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
             raise StateError(f"{where}: a sensitivity list must name whole signals here; write process (all)")
         listed, start = set(words[start + 1 : close]), close + 1
     elif "until" in words[start:end]:
-        return  # GHDL's synthesis supports only one form of it, which is a clock
+        return  # GHDL's synthesis supports only one form of this, which is a clock
     if "all" in listed:
         return
     if "impure" in words or "procedure" in words:
@@ -189,7 +190,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
 
 
 def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
-    """Yield the names that a process reads outside of clock edges."""
+    """Yield the names that a process reads outside of statements at clock edges."""
     clocked: list[bool] = []
     n = first
     while n < end:
@@ -215,7 +216,7 @@ def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
 
 
 def _is_statement(words: Sequence[str], n: int) -> bool:
-    """Return True if the word at ``n`` belongs to an ``if`` statement, and not to a value like ``a when b else c``."""
+    """Return True if the word at ``n`` belongs to an ``if`` statement, not to a value such as ``a when b else c``."""
     if words[n] != "else":
         return True
     before = n - 1
@@ -225,7 +226,7 @@ def _is_statement(words: Sequence[str], n: int) -> bool:
 
 
 def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
-    """Return the names of all signals with edges, and of the signals connected to them by ports or aliases."""
+    """Return the names of signals whose edges are used, and of all signals connected to them by ports or aliases."""
     found: set[str] = set()
     pairs: list[tuple[str, str]] = []
     for words in files:
@@ -251,7 +252,7 @@ def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
 
 
 def _formal(words: Sequence[str], arrow: int) -> str:
-    """Return the name of the port before the arrow at ``arrow``, also if only a part of it is connected."""
+    """Return the name of the port before the arrow at ``arrow``, even if only a part of the port is connected."""
     depth = 0
     for n in range(arrow - 1, 0, -1):
         depth += {")": 1, "(": -1}.get(words[n], 0)

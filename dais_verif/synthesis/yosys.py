@@ -1,7 +1,7 @@
 """Run Yosys to make a mapped netlist of RTL, within limits of time and memory.
 
-All files that it reads and writes, including script and log, are in one folder: ``yosys -s synth.ys`` there repeats the
-run.
+All files that Yosys reads and writes, including script and log, are in one folder, where ``yosys -s synth.ys`` repeats
+the run.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _SUMS = "sums.v"
 #: All files that a run writes into its folder.
 FILES = (NETLIST, RTLIL, SCRIPT, LOG, _STATISTICS, _PATH, _SUMS)
 
-#: The line of the log at the start of a pass, with its name.
+#: The line of the log at the start of a pass, with the name of the pass.
 STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
 
 
 class Synthesis(NamedTuple):
-    """A netlist with its costs and depth. ``alumacc``: Yosys was allowed to merge sums."""
+    """A netlist with its costs and depth. ``alumacc``: whether Yosys was allowed to merge sums."""
 
     target: str
     top: str
@@ -58,7 +58,7 @@ class Synthesis(NamedTuple):
 
 
 def reading(sources: Sequence[Path], folder: Path) -> list[str]:
-    """Copy ``sources`` into ``folder``, under names that a script can contain, and return the commands to read them."""
+    """Copy ``sources`` into ``folder`` under names that a script can contain; return commands that read the copies."""
     own = copied(sources, folder)
     beside = "".join(f" -I{place}" for place in own.folders)
     return [f"read_verilog -sv{beside} {source}" for source in own.sources]
@@ -74,7 +74,7 @@ def script(
     dsp: bool = False,
     registers: bool = False,
 ) -> str:
-    """Return the script that makes a netlist of ``top``, in sources that the commands ``read`` have read.
+    """Return the script that runs the commands ``read``, which read the sources, and makes a netlist of module ``top``.
 
     ``bram``: block RAMs may be used. ``dsp``: use DSPs also for targets that do not use them by default.
     ``registers``: the bits of registers keep their names.
@@ -86,13 +86,13 @@ def script(
         *read,
         f"hierarchy -top {top}",
         *(command.format(top=top, flags=flags) for command in (*target.before, *sums, *target.after)),
-        # Names are hidden, since a signal with removed bits could be mistaken for the op that it was.
+        # Names are hidden, since a signal of which bits were removed could be mistaken for its op.
         " ".join(["rename -hide w:*", *kept]),
         "opt_clean -purge",
         "check",
         f"tee -q -o {_STATISTICS} stat -json",
         " ".join([f"tee -q -o {_PATH} ltp -noff *", *(f"t:{cells} %d" for cells in target.clocked)]),
-        f"select {top}",  # without the cell models that the script has read
+        f"select {top}",  # excludes the cell models that the script has read
         f"write_rtlil -selected {RTLIL}",
         "select -clear",
         # Simulators handle a whole vector whenever one of its bits changes. Therefore cells are connected by single
@@ -121,8 +121,8 @@ def synthesize(
 ) -> Synthesis:
     """Map module ``top`` of ``sources`` to ``target``, with all files in ``folder``.
 
-    ``tell`` is called with the name of every pass of Yosys. Raises ``ToolError`` if Yosys is missing, fails or exceeds
-    a limit.
+    ``tell`` is called with the name of each pass of Yosys. Raises ``ToolError`` if Yosys is missing, fails or exceeds a
+    limit.
     """
     found = tools.yosys()
     chosen = TARGETS[target]

@@ -1,8 +1,8 @@
 """The cache of built simulations on this machine, which all runs share.
 
-An entry is a folder whose name is the hash of everything on which the build depends. It is renamed into place when it
-is complete, and a run links the files into its own folder. Therefore a run never simulates a broken build, even if a
-run is killed, if two runs build the same entry, or if an entry in use is removed.
+An entry is a folder whose name is the hash of everything on which the build depends. The folder is renamed into place
+when it is complete, and a run links its files into the folder of the run. Therefore a run never simulates a broken
+build, even if another run is killed, if two runs build the same entry, or if an entry in use is removed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _LIMIT_VARIABLE = "DAIS_VERIF_CACHE_MB"
 _DEFAULT_LIMIT_MB = 2000
 
 _FACTS = "entry.json"
-#: The prefix of incomplete or discarded entries. Leftovers of a killed run are removed after an hour.
+#: The prefix of incomplete or discarded entries. Entries that a killed run leaves are removed after an hour.
 _PASSING = ".passing-"
 _PASSING_SECONDS = 3600
 
 
 class Entry(NamedTuple):
-    """A build. ``bytes``: its size. ``used``: its last use, in seconds since the epoch. ``facts``: for people."""
+    """A build. ``bytes``: its size. ``used``: its last use, in seconds since 1970. ``facts``: information for users."""
 
     key: str
     bytes: int
@@ -48,7 +48,7 @@ def home() -> Path:
 
 
 def limit() -> int:
-    """Return the limit of all builds together in bytes, by ``DAIS_VERIF_CACHE_MB``; 0: there is no cache.
+    """Return the limit of the size of all builds in bytes, from ``DAIS_VERIF_CACHE_MB``; 0: there is no cache.
 
     Raises ``InputError`` if the variable is not a number.
     """
@@ -59,7 +59,7 @@ def limit() -> int:
 
 
 def key_of(parts: Iterable[str | bytes]) -> str:
-    """Return the hash of the list ``parts``. The lengths are hashed as well, so that different lists differ."""
+    """Return the hash of the list ``parts``, including lengths, so that different lists have different hashes."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
@@ -70,7 +70,7 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
     """Link the files ``names`` of entry ``key`` into ``folder``; return False if there is no such entry.
 
-    An entry with changed files counts as missing, and is removed.
+    An entry with changed files is removed, and counts as missing.
     """
     entry = home() / key
     try:
@@ -94,9 +94,9 @@ def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
 def turn(key: str, timeout: float | None = None) -> Iterator[None]:
     """Wait at most ``timeout`` seconds while another run builds entry ``key``, so that it is built only once.
 
-    This only saves time: two runs may build the same entry. Raises ``ToolError`` if the run is stopped.
+    Waiting only saves time, since two runs may build the same entry. Raises ``ToolError`` if the run is stopped.
     """
-    import filelock  # imported late: it is slow to load, and not needed if the entry exists
+    import filelock  # imported late: slow to load, and not needed if the entry exists
 
     lock = filelock.FileLock(home() / f"{key}.lock")
     deadline = None if timeout is None else time.monotonic() + timeout

@@ -1,6 +1,6 @@
 """Find the data files that RTL reads during simulation, such as tables for ``$readmemh`` or VHDL's ``file_open``.
 
-Simulators look for them in the working folder of a run, so each run gets copies there.
+Simulators look for these files in the working folder of a run, so each run gets copies there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dais_verif.toolchain.sources import MOST_RTL_BYTES
 
 __all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
 
-#: Suffixes by which a string in RTL counts as the name of a data file.
+#: The suffixes with which a string in RTL counts as the name of a data file.
 _SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "txt", "csv")
 
 _NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
@@ -32,20 +32,20 @@ _INSTANCE = re.compile(rb"\b(module\s+)?(\w{1,250})\s*(?:#|\bgeneric\s+map\b)\s*
 
 
 class DataFile(NamedTuple):
-    """A data file. ``name``: its name in the RTL."""
+    """A data file. ``name``: the name by which the RTL reads it."""
 
     name: str
     path: Path
 
 
 def mentioned(sources: Sequence[Path]) -> list[str]:
-    """Return the strings in ``sources`` that look like names of data files, in order, each once."""
+    """Return the strings in ``sources`` that look like names of data files, in order and without repetition."""
     found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
     return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
 
 
 def never_read(sources: Sequence[Path]) -> set[str]:
-    """Return the names in ``sources`` that are only defaults of parameters which every instance overrides."""
+    """Return the names in ``sources`` that only occur as defaults of parameters which every instance overrides."""
     texts = [source.read_bytes() for source in sources]
     mentions = Counter(name for text in texts for name in _NAME.findall(text))
     given: dict[bytes, list[bytes]] = {}
@@ -75,8 +75,8 @@ def _sets(parameter: bytes, values: bytes) -> bool:
 def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[DataFile, ...]:
     """Return the data files of ``sources`` that can be found.
 
-    ``given``: files, or folders of files, which the RTL names without their folders. Other names are looked up beside
-    the sources, in the folders beside them, and in the current folder; an absolute path is used as it is. Raises
+    ``given``: files, or folders of files, whose names in the RTL have no folder. Other names are looked up beside the
+    sources, in the folders beside them, and in the current folder; an absolute path is used as it is. Raises
     ``InputError`` if a given file does not exist, or if two different files have the same name.
     """
     files: dict[str, Path] = {}
@@ -91,7 +91,7 @@ def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[Dat
 
 
 def copy_into(folder: Path, files: Iterable[DataFile]) -> None:
-    """Copy ``files`` under their names into ``folder``. Links would allow a simulation to write to the originals."""
+    """Copy ``files`` into ``folder`` under their names; through links, a simulation could write to the originals."""
     for name, path in files:
         if not Path(name).is_absolute():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _candidates(name: str, sources: Sequence[Path]) -> list[Path]:
     if Path(name).is_absolute():
         places = [Path("/")]
     elif ".." in Path(name).parts:
-        return []  # the folders around that of a run do not hold files of the user
+        return []  # folders above the folder of a run do not hold files of the user
     else:
         beside = dict.fromkeys(source.absolute().parent for source in sources)
         below = [entry for folder in beside for entry in sorted(folder.iterdir()) if entry.is_dir()]

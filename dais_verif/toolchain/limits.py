@@ -27,7 +27,7 @@ def _allow_more(argument: str) -> str:
 
 
 class Limits(NamedTuple):
-    """Limits of a tool: its run time in ``seconds``; and ``megabytes`` of address space per process, None: no limit."""
+    """Limits of a tool: its run time in ``seconds``, and the ``megabytes`` of address space per process (None: any)."""
 
     seconds: float
     megabytes: int | None
@@ -45,8 +45,9 @@ def run_limited(
 ) -> None:
     """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or exceeds a limit.
 
-    ``tell`` is called with the last match of the first group of ``step`` in the log. ``advice``: returns the hint for a
-    limit, given the name of the argument that raises it, ``timeout`` or ``memory``, in the form of ``DaisError.of``.
+    ``tell`` is called with the text that the first group of ``step`` last matched in the log. ``advice``: takes the
+    name of the argument that raises a limit, ``timeout`` or ``memory``, and returns the hint for this limit, in the
+    form of ``DaisError.of``.
     """
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]

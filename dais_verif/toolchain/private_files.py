@@ -1,7 +1,7 @@
 """Copy RTL into our own folder under our own names, because tools may misread the names of the user's files.
 
-A name may contain a quote, a dollar sign or a line break, or begin with a dash; a tool may take it for an option, a
-variable or a command. The copy is built, so that the hashed content is used even if the original changes.
+A name may contain a quote, a dollar sign or a line break, or begin with a dash, so that a tool may take it for an
+option, a variable or a command. Tools build the copies, so that the hashed content is used even if an original changes.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _FILE = re.compile(r"(?<![\w/.-])(?:\./)?(?:rtl|beside)/\d+/[^\s:,)'\"]+")
 
 
 class Private(NamedTuple):
-    """Copies of RTL, as relative paths. ``sources``: the copies. ``folders``: links to the folders of the originals."""
+    """Copies of RTL. ``sources``: relative paths of the copies. ``folders``: links to the folders of the originals."""
 
     sources: tuple[Path, ...]
     folders: tuple[Path, ...]
 
 
 def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None = None) -> Private:
-    """Copy ``sources`` into ``folder``, replacing earlier copies. ``texts``: their bytes, if they were already read.
+    """Copy ``sources`` into ``folder``, replacing earlier copies. ``texts``: the bytes of ``sources``, if already read.
 
-    If they include files, their folders are linked as well, under safe names. Otherwise there are no links, since with
-    a link to a parent folder, copying ``folder`` would not end. Raises ``InputError`` if files of the user are in the
-    way.
+    If the sources include other files, the folders of the sources are linked as well, under safe names. Otherwise there
+    are no links, since copying ``folder`` would not end if it held a link to a parent folder. Raises ``InputError`` if
+    files of the user are in the way.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():
@@ -72,13 +72,14 @@ def _refuse_foreign(folder: Path) -> None:
 def options(own: Private) -> list[str]:
     """Return the options by which RTL finds include files beside the originals.
 
-    There are none if the RTL includes nothing, since Verilator would also look there for missing modules.
+    There are no options if the RTL includes nothing, since Verilator would also look in these folders for missing
+    modules.
     """
     return [f"-I{folder}" for folder in own.folders]
 
 
 def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the original paths of ``files``, which a tool has read, except those of ``sources``."""
+    """Return the original paths of the ``files`` that a tool has read, without ``sources``."""
     given = {str(source) for source in own.sources}
     names = [name for name in dict.fromkeys(files) if name.removeprefix("./") not in given]
     return tuple(Path(original(name, sources)) for name in names)
@@ -93,7 +94,7 @@ def read(source: Path) -> bytes:
 
 
 def original(place: str, sources: Sequence[Path]) -> str:
-    """Return the original path of ``place``, a path that a tool writes relative to the folder of the copies."""
+    """Return the original path of ``place``, which a tool writes relative to the folder of the copies."""
     found = _PLACE.match(place)
     if found is None:
         return place
@@ -105,7 +106,7 @@ def original(place: str, sources: Sequence[Path]) -> str:
 
 
 def shown(text: str, sources: Sequence[Path]) -> str:
-    """Return ``text``, a message of a tool, with the original paths instead of those of the copies."""
+    """Return ``text``, a message of a tool, with the paths of the originals instead of those of the copies."""
 
     def named(found: re.Match[str]) -> str:
         return original(found[0], sources)
@@ -114,7 +115,7 @@ def shown(text: str, sources: Sequence[Path]) -> str:
 
 
 def plain_name(source: Path, number: int) -> str:
-    """Return the name of ``source``, or a name with ``number`` if it has characters that tools may misread."""
+    """Return the name of ``source``, or one made from ``number`` if it has characters that tools may misread."""
     if _PLAIN.fullmatch(source.name):
         return source.name
     suffix = source.suffix if _PLAIN.fullmatch(source.suffix[1:] or "-") else ""

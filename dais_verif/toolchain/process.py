@@ -40,8 +40,8 @@ __all__ = [
 _Result = TypeVar("_Result")
 
 #: Lines that report an error. GHDL writes no word between the place and the message of an error. A design may also end
-#: the simulation by a failed assertion, by exceeding the limit of delta cycles, or by finishing it as a testbench does.
-#: Icarus does not mark a missing include file as an error, although it causes those that follow.
+#: the simulation with a failed assertion, by exceeding the limit of delta cycles, or by finishing it as a testbench
+#: does. Icarus does not mark a missing include file as an error, although this causes the errors that follow.
 _ERROR = re.compile(
     r"(^|[\s%:])(fatal|error|critical|exception|\w+Error)\b|No such file|terminate called"
     r"|: Include file .* not found$"
@@ -60,7 +60,7 @@ class TimeLimitError(ToolError):
 
 
 class _Stop:
-    """A flag that a run sets when it ends early. A run within another run also ends with the outer one."""
+    """A flag that is set when a run must end early; a run within another run also ends with the outer run."""
 
     def __init__(self, outer: _Stop | None, event: threading.Event | None = None) -> None:
         self._outer = outer
@@ -84,10 +84,10 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def workers(number: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads that run commands; commands that run when the block is left, in any way, are killed.
+    """Yield a pool of threads that run commands; commands still running when the block is left in any way are killed.
 
-    Only the main thread receives Ctrl-C. Leaving the block stops the threads that wait for commands, and waits for
-    them.
+    Only the main thread receives Ctrl-C. When the block is left, the threads that wait for commands are stopped and
+    joined.
     """
     stop = _Stop(_thread.stop)
 
@@ -103,7 +103,7 @@ def workers(number: int) -> Iterator[ThreadPoolExecutor]:
 
 @contextlib.contextmanager
 def ended_by(event: threading.Event) -> Iterator[None]:
-    """Also kill the commands that this thread runs in the block if ``event`` is set."""
+    """In the block, also kill the commands that this thread runs if ``event`` is set."""
     outer = _thread.stop
     _thread.stop = _Stop(outer, event)
     try:
@@ -113,7 +113,7 @@ def ended_by(event: threading.Event) -> Iterator[None]:
 
 
 def raise_if_stopping(what: str) -> None:
-    """Raise ``ToolError`` if this thread's run must end. For threads that wait for something other than a command."""
+    """Raise ``ToolError`` if this thread's run must end; for threads that wait for something other than a command."""
     if _thread.stop is not None and _thread.stop.is_set():
         raise ToolError(f"{what} was stopped with the run")
 
@@ -126,11 +126,11 @@ def result_of(future: Future[_Result], what: str) -> _Result:
 
 
 class Session:
-    """Commands that share a working directory, a log and one time limit, which starts now.
+    """Commands that share a working directory, a log and one time limit, which starts when the session is made.
 
-    The log is new. Each command line is written into it before the output, so that users can repeat a failed command.
-    ``env``: the complete environment; None: our own, reduced to what tools need. ``timeout``: the time limit in
-    seconds. ``silence``: commands are also stopped if nothing was written into the log for this many seconds.
+    An existing log is replaced. Each command line is written into the log before its output, so that users can repeat a
+    failed command. ``env``: the complete environment; None: our own, reduced to what tools need. ``timeout``: the time
+    limit in seconds. ``silence``: commands are also stopped if nothing was written into the log for this many seconds.
     ``writable``: folders besides ``cwd`` in which commands may write if they run in a sandbox.
     """
 
@@ -161,8 +161,9 @@ class Session:
     def run(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> int:
         """Run ``commands``, at most ``jobs`` at once; return 0, or the exit code of the first one that failed.
 
-        Then the others are killed. ``tool``: the name in messages. A negative code is the number of the signal that
-        ended the command. Raises ``ToolError`` at a time limit, or if a command cannot be started.
+        After a failure, all other commands are killed. ``tool``: the name in messages. A negative exit code is the
+        negated number of the signal that ended the command. Raises ``ToolError`` at a time limit, or if a command
+        cannot be started.
         """
         waiting = list(commands)
         running: list[subprocess.Popen[bytes]] = []
@@ -193,10 +194,11 @@ class Session:
                 return subprocess.Popen(
                     sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else _mortal(command),
                     cwd=self._cwd,
-                    # Temporary files that a killed compiler leaves stay in the folder of the run.
+                    # With these variables, temporary files that a killed compiler leaves are in the folder of the run.
                     env={
                         **(stripped() if self._env is None else self._env),
-                        # Not a path whose name may have special characters: Icarus puts it into a shell command.
+                        # Not an absolute path, which may have special characters, because Icarus puts it into a shell
+                        # command.
                         "TMPDIR": ".",
                         "TMP": ".",
                     },
@@ -231,7 +233,7 @@ class Session:
 
 
 def _mortal(command: Sequence[str]) -> Sequence[str]:
-    """Return ``command`` in a form in which Linux kills it when the thread that starts it ends, in any way.
+    """Return ``command`` in a form that lets Linux kill it as soon as the thread that started it ends in any way.
 
     A simulator does not notice the end of its parent by itself if the design loops without advancing time. If
     ``setpriv`` (util-linux) or the command itself is missing, the command is returned unchanged.
@@ -258,14 +260,14 @@ def first_error(log: Path) -> str:
 
 
 def last_error(log: Path) -> str:
-    """Return the last line of ``log`` that reports an error, for output that ends with the cause, like a traceback."""
+    """Return the last line of ``log`` that reports an error, for output that ends with its cause, like a traceback."""
     return _excerpt(log, -1)
 
 
 def _excerpt(log: Path, index: int) -> str:
     text = _ends_of(log).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("$ ")]
-    words = [line for line in lines if any(map(str.isalnum, line))]  # without rules of tables
+    words = [line for line in lines if any(map(str.isalnum, line))]  # without the lines of tables
     telling = [line for line in words if _ERROR.search(line)] or words[-1:] or ["no output"]
     line = " ".join(telling[index].split())
     return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"

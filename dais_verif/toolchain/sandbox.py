@@ -1,7 +1,7 @@
-"""Run tools in a bubblewrap sandbox: without network and other processes, and writing only in the folder of a run.
+"""Run tools in a bubblewrap sandbox: without network and other processes, and with write access to one folder only.
 
-``--sandbox`` of a command, or ``DAIS_VERIF_SANDBOX=1``, selects it for all tools that a command starts, and for the
-commands of a sign-off.
+The option ``--sandbox`` of a command, or ``DAIS_VERIF_SANDBOX=1``, selects the sandbox for all tools that the command
+starts, and for the commands of a sign-off.
 """
 
 from __future__ import annotations

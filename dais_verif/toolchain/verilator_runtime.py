@@ -1,11 +1,11 @@
 """The common part of all Verilator simulations, compiled once per machine.
 
-It consists of Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
-all designs, but takes several times as long to compile as a small design. Therefore it is kept in the cache, in a
-folder whose name is the hash of everything that it depends on. The folder is renamed into place when it is complete,
-under a lock, so that an existing folder is always complete. A file with the hashes of all files seals it, and it is
-compiled again if they do not match. This detects damage, but not an attacker: write access to the cache means running
-code as its user.
+This part consists of Verilator's runtime, cocotb's main program and the headers that every design includes. It is the
+same for all designs, but takes several times as long to compile as a small design. Therefore it is kept in the cache,
+in a folder whose name is the hash of everything that it depends on. The folder is renamed into place when it is
+complete, under a lock, so that an existing folder is always complete. The folder is sealed with a file of the hashes of
+all its files; if they do not match, the runtime is compiled again. This detects damage, but not an attacker: whoever
+can write to the cache can run code as its user.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ PREFIX = "Vdesign"
 #: The folder of our own C++, which connects cocotb's main program, compiled once, to any design.
 NATIVE = Path(__file__).parent / "native"
 
-#: Measured up to 50,000 ops: -O0 saves a tenth of the build time, but simulates ten times slower.
+#: The optimisation of a design. As measured up to 50,000 ops, -O0 saves a tenth of the build time, but simulates ten
+#: times slower.
 OPTIMISATION = "-O1"
 
 _FLAGS = ("-std=gnu++17", "-pthread")
 
-#: The header to include before anything else: GCC then uses the precompiled header beside it, if it was made with the
-#: same options. Reading these headers takes most of the compile time of a small design.
+#: The header that must be included before anything else: GCC then uses the precompiled header beside it, if that was
+#: made with the same options. Reading these headers takes most of the compile time of a small design.
 HEADERS = "headers.h"
 _HEADERS_TEXT = """\
 #pragma once
@@ -82,9 +83,9 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read the manifest in ``folder``, the output of Verilator."""
+        """Read the manifest in ``folder``, which holds the output of Verilator."""
         content = json.loads(_without_octal((folder / f"{PREFIX}.json").read_bytes()).decode(errors="surrogateescape"))
-        # The manifest omits a kind without files.
+        # The manifest omits kinds without files.
         files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
         return cls(
             options=content["options"],
@@ -135,7 +136,7 @@ def compile_command(
 
 
 def main_object(folder: Path) -> Path:
-    """Return the compiled main program of cocotb, which needs a ``Vtop`` as in ``native/Vtop.h``."""
+    """Return the object of cocotb's main program, which needs a ``Vtop`` as in ``native/Vtop.h``."""
     return folder / "main.o"
 
 
@@ -154,7 +155,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
     folder = place(waves=waves, coverage=coverage)
     if intact(folder):
         return folder
-    import filelock  # imported late: it takes longer to load than the rest of this function
+    import filelock  # imported late: loading takes longer than the rest of this function
 
     try:
         home().mkdir(parents=True, exist_ok=True)
@@ -177,7 +178,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
 
 
 def announce(*, waves: bool, coverage: bool) -> None:
-    """Print the reason for the wait: the first build takes half a minute longer."""
+    """Print why the run takes longer: the first build needs an additional half minute."""
     what = [*["waves"] * waves, *["coverage"] * coverage]
     kind = f" with {' and '.join(what)}" if what else ""
     print(
@@ -223,7 +224,7 @@ def _remove(folder: Path) -> None:
 
 
 def check_fits(folder: Path, manifest: Manifest) -> None:
-    """Raise ``ToolError`` if the options of a design and of the runtime differ: it might link, but misbehave."""
+    """Raise ``ToolError`` if options of a design and the runtime differ: the result might link, but misbehave."""
     options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     if options != manifest.options:
         raise ToolError(
@@ -251,7 +252,7 @@ def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str])
     ]
     session.check("g++", *commands, jobs=os.cpu_count() or 1)
     (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
-    shutil.rmtree(folder / "design")  # no build reads it
+    shutil.rmtree(folder / "design")  # no build reads this file
 
 
 def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
