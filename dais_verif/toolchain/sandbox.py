@@ -1,4 +1,4 @@
-"""Run tools in a bubblewrap sandbox: without network and other processes, and with write access to one folder only.
+"""Run tools in a bubblewrap sandbox: without network and other processes, and with write access only to given folders.
 
 The option ``--sandbox`` of a command, or ``DAIS_VERIF_SANDBOX=1``, selects the sandbox for all tools that the command
 starts, and for the commands of a sign-off.
