@@ -253,7 +253,7 @@ class Execution:
                         e, f"simulators differ in how they extend {formal.name!r}; use a variable of its width"
                     )
                 self.assign(actual.left, resize(value, width, False))
-        for symbol in self.values.keys() - known:  # automatic variables are created anew in the next call
+        for symbol in self.values.keys() - known:  # automatic variables are created again in the next call
             if not isinstance(symbol, ast.VariableSymbol):
                 continue  # the next value of a register
             if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
