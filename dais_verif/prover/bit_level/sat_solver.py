@@ -27,7 +27,7 @@ class SatAnswer(NamedTuple):
 
 
 class SatSolver:
-    """A solver for ``aig``, which may grow. It starts from the beginning once it knows many more nodes than it needs."""
+    """A solver for ``aig``, which may grow. It starts again once it knows many more nodes than it needs."""
 
     def __init__(self, aig: Aig) -> None:
         self._aig = aig
