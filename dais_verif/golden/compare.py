@@ -27,7 +27,7 @@ __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op",
 
 #: The most ops that are evaluated, one vector at a time, to simplify a witness; this takes about ten seconds.
 _SHRINK_BUDGET = 1_000_000
-#: The most differing vectors, of which the simplest is the start for simplification.
+#: The most differing vectors from which the simplest is chosen before it is simplified further.
 _CANDIDATES = 256
 
 

@@ -31,7 +31,7 @@ __all__ = [
     "isa",
     "threads",
     "why_not",
-    # a program
+    # about one program
     "FastProgram",
     "beyond",
 ]

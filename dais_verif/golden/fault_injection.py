@@ -57,7 +57,7 @@ class FaultInjector:
         self.readers = readers(compiled.program)
 
     def run(self, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> dict[int, Lanes]:
-        """Return, by index, the lanes in which each op that is an output differs, and its values; omit unchanged ops.
+        """Return, by op index, the lanes and values in which each op that is an output differs; omit unchanged ops.
 
         ``baseline``: the raw values (rows,) of every op in the undisturbed run. ``flips``: at least one flip, sorted by
         op.

@@ -305,7 +305,7 @@ class Chain:
         return len(self.rows) - 1
 
     def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """Return the program without the ops on which no root depends, and the additional inputs that remain."""
+        """Return the program of the ops that ``roots`` and index checks need, and the remaining additional inputs."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == CHECKED]
         live = cone(whole, [*roots, *checks])

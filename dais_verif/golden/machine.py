@@ -45,10 +45,10 @@ def trace_machine(
     ``inputs``: for each input signal, one row of exact numbers per cycle. ``cycles``: the number of cycles, for a
     machine without inputs.
 
-    If ``check``, raises ``ViolationError`` at the first broken promise: an op in a block changes its value, an index is
-    outside of its memory, or one element is written twice at one edge. Without ``check``, ops wrap as in hardware, a
-    read outside of a memory returns an unknown value, a write outside does nothing, and an element that is written
-    twice becomes unknown.
+    If ``check``, raises ``ViolationError`` at the first broken promise: an op in a block breaks its own promise, an
+    index is outside of its memory, or one element is written twice at one edge. Without ``check``, ops wrap as in
+    hardware, a read outside of a memory returns an unknown value, a write outside does nothing, and an element that is
+    written twice becomes unknown.
     """
     return _Run(machine, check).cycles(inputs, cycles)
 

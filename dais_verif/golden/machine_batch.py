@@ -199,7 +199,7 @@ def _fast(
 
 
 def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
-    """Return a function that returns the inputs of some cycles, in their last bits, (cycles, elements, sequences)."""
+    """Return a function that returns the raw inputs of a range of cycles, (cycles, elements, sequences)."""
     readers = {signal.name: Golden(_reader(signal)) for signal in machine.inputs}
     n_in = sum(len(signal.types) for signal in machine.inputs)
 

@@ -19,7 +19,7 @@ def effort(vector: Vector) -> tuple[int, int]:
 def shrunk(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
     """Return a simpler vector for which ``holds`` is still true, or ``vector`` itself if none is found.
 
-    ``holds`` may return False to end the search.
+    ``holds`` must be true for ``vector``. It may return False to end the search.
     """
     return _with_short_numbers(_with_zeros(vector, holds), holds)
 

@@ -45,8 +45,8 @@ class Unrolled:
     """An unrolled frame. ``program`` has the inputs of the frame, then the ``free`` inputs, and the frame's outputs.
 
     ``free``: inputs that the frame does not name, and elements of registers before its first cycle. ``known``: elements
-    that have their power-up values at the start of every frame; if the frame has a number ``before``, elements that
-    have their values after so many frames at the start of every later frame.
+    that have their power-up values at the start of every frame; if ``before`` of the frame is not 0, elements that, at
+    the start of every later frame, have the values that they have after ``before`` frames.
     """
 
     program: Program

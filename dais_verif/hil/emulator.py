@@ -161,7 +161,7 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
 def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int = BOARD_CYCLES) -> Iterator[Link]:
     """Yield the link to a simulated board that runs ``model``, and leave RTL and logs in ``folder``.
 
-    ``cycles``: those of a machine in one vector.
+    ``cycles``: the number of a machine's cycles in one vector.
     """
     if isinstance(model, Machine):
         sources = write_machine_design(model, link, folder, cycles=cycles)

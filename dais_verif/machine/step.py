@@ -310,7 +310,7 @@ class Lowering:
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
     def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:
-        """Add an op that breaks its promise where a used index leaves its words: a table with one entry per word."""
+        """Add a lookup that breaks its promise if a used index is out of range; its table has one entry per word."""
         index = self.index(view)
         if words <= self.type_of(index).raw_max:
             self.tables.append([0] * words)

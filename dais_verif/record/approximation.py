@@ -85,8 +85,8 @@ class MeasuredRecord(RunRecord):
     ``target``: the synthesis target of all configurations, which are synthesized in ``form``. ``curves``: for each gain
     (the predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``), the names of the configurations on the curve of loss
     against this gain. ``sharpened``: whether the solver computed bounds. ``output``: the folder with ``measured.txt``,
-    which is the file with measured columns, and with one file per curve, which has the configurations on the curve,
-    with the gain as their speed-up.
+    which is the file with measured columns, and one file per curve. This file has the configurations on the curve, with
+    the gain as their speed-up.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA

@@ -41,7 +41,7 @@ class BuildTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildRecord(Record):
-    """A run of ``build``. The verification of the bitstream does not rely on it.
+    """A run of ``build``. The verification of the bitstream does not rely on this record.
 
     ``wrap``: ``none``, or the link in front of the core; ``clock_port``: the clock port of module ``top``, if it has
     one. ``design_options``: the options of ``sim`` and ``prove`` for the pins of a bare pipeline. ``pins``: the pin of

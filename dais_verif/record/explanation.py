@@ -51,7 +51,7 @@ class ConnectionState:
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRecord(Record):
-    """Cycle ``cycle`` of the ``cycles`` of ``sequence``. ``violation``: a promise that is broken by the end of it."""
+    """Cycle ``cycle`` of the ``cycles`` of ``sequence``. ``violation``: a promise broken by the end of this cycle."""
 
     verdict: Verdict
     exit_code: int

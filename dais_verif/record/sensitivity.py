@@ -44,7 +44,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class FlipCounts:
-    """The numbers of bits that ``matter``, that are ``silent`` in these vectors, and that are ``dead`` in any."""
+    """The numbers of bits that ``matter``, that are ``silent`` in these vectors, and that are always ``dead``."""
 
     matter: int
     silent: int

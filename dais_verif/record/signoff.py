@@ -1,4 +1,4 @@
-"""The record of a sign-off: every stage that the policy requires, its findings, and whether they suffice."""
+"""The record of a sign-off: every stage that the policy requires, its findings, and whether the stages suffice."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Value:
 class InputValue:
     """One input of a vector: its exact real value, and the bits of its port element.
 
-    ``name``: for a machine, signal and element.
+    ``name``: the signal and the element, for a machine.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("name",)

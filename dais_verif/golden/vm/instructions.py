@@ -1,8 +1,8 @@
 """Instruction sequences of the virtual machine, stored as columns so that half a million ops cost milliseconds.
 
 Every output has one instruction, and so has every op, unless it is fused into the instruction of its operand. An
-instruction reads and writes *slots*: buffers of one number per row, which hold one value after another. An instruction
-names the values that it must read besides their slots, so that this can be checked.
+instruction reads and writes *slots*: buffers of one number per row, which hold one value after another. Besides the
+slots, an instruction names the values that it must read from them, so that this can be checked.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Instruction:
     #: Slot that the instruction writes; None for an output.
     out: int | None
     args: tuple[int, ...]
-    #: Slots with values of the forward run that are kept for the pullback of its op.
+    #: Slots with values of the forward run that are kept for the pullback of the instruction's op.
     saved: tuple[int, ...]
     comment: str
     #: True if an earlier instruction had the same opcode, types and data, so that its compiled form existed already.

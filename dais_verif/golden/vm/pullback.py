@@ -159,9 +159,9 @@ RULES: dict[int, Callable[[Program, Op], Iterator[PullbackTerm]]] = {
     Code.SUB: _sum,
     Code.RELU: _relu,
     Code.RELU_NEG: _relu,
-    Code.QUANT: _nothing,  # it shares its operand's
+    Code.QUANT: _nothing,  # it shares its operand's gradient
     Code.QUANT_NEG: _negation,
-    Code.ADD_CONST: _nothing,  # it shares its operand's
+    Code.ADD_CONST: _nothing,  # it shares its operand's gradient
     Code.CONST: _nothing,
     Code.MUX: _mux,
     Code.MUX_NEG: _mux,

@@ -21,7 +21,7 @@ def order_of(program: Program, *, locality: bool) -> Ints:
 
     With ``locality``, values are used soon after they are computed: the order is depth first from the outputs in their
     order, with operands in their order and an op after its operands; then ops that no output needs, by index and with
-    the same rule. Without ``locality``, it is the program's order.
+    the same rule. Without ``locality``, the order is that of the program.
     """
     if not locality:
         return np.arange(program.n_ops, dtype=np.int32)

@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 def first_fault(iseq: InstructionSequence) -> Fault | None:
     """Return the fault at the lowest position, or None.
 
-    If no fault was found before, and no column can have changed since then, nothing is checked again.
+    If an earlier check found no fault, and no column can have changed since then, nothing is checked again.
     """
     allocation = iseq.allocation
     columns = (*iseq.columns, iseq.holder, allocation.bits, allocation.saved, allocation.saved_slots)

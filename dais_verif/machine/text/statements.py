@@ -81,7 +81,7 @@ class BlockText(NamedTuple):
 
 
 class ConnectionText(NamedTuple):
-    """``target <- source when enable else alternative``."""
+    """A connection: ``target <- source when enable else alternative``."""
 
     token: Token
     target: ViewText
@@ -132,7 +132,7 @@ class _Reader:
             self.cursor.unexpected("the end of the line")
 
     def declaration(self) -> None:
-        """``output register y, z: u4.0[2] = [1, 2] reset rst valid 1 period 8``."""
+        """Parse a declaration, such as ``output register y, z: u4.0[2] = [1, 2] reset rst valid 1 period 8``."""
         cursor = self.cursor
         word = cursor.take().text
         register = word == "register" or (word == "output" and cursor.accept("register"))
@@ -259,7 +259,7 @@ class _Reader:
         return schedule
 
     def block(self) -> None:
-        """``block NAME {``, a program and ``}``; or ``block NAME = "file"``."""
+        """Parse a block: ``block NAME {``, a program and ``}``; or ``block NAME = "file"``."""
         cursor = self.cursor
         cursor.take()
         token, name = cursor.token, self.name("the name of a block")
@@ -296,7 +296,7 @@ class _Reader:
         self.found.connections.append(ConnectionText(token, target, source, enable, alternative))
 
     def view(self, depth: int = 0) -> ViewText:
-        """``x``, ``x[3]``, ``x[2:5]``, ``mem[i]``, ``mem[0:4 + 4*i]``, ``mac.in[0]``, ``mac.sum``."""
+        """Parse a view: ``x``, ``x[3]``, ``x[2:5]``, ``mem[i]``, ``mem[0:4 + 4*i]``, ``mac.in[0]`` or ``mac.sum``."""
         cursor, token = self.cursor, self.cursor.token
         name = self.name("a signal, or a block and its port")
         port = self.name(f"{INPUTS!r}, {OUTPUTS!r} or a name that the block's text has") if cursor.accept(".") else None
