@@ -1,7 +1,7 @@
 """Simulated boards: Verilator simulates the same top module that a real board has; its link is a pair of sockets.
 
-Simulated boards serve to try ``hil`` without a board, and for tests. They differ from a real board only in clock and
-pins.
+Simulated boards serve for trying ``hil`` without a real board, and for tests. They differ from a real board only in
+clock and pins.
 """
 
 from __future__ import annotations

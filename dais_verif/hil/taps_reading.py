@@ -42,7 +42,7 @@ def read_taps(
 ) -> list[TappedRow]:
     """Send ``batch`` to a board that runs ``program`` with taps of ``ops``, and return the result of each vector.
 
-    ``rows``: the numbers of the vectors.
+    ``rows``: the numbers of the vectors, which the results contain.
     """
     with_taps = tapped(program, ops)
     ports = ports_of(with_taps)

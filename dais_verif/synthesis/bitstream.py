@@ -142,7 +142,7 @@ def _write_places(folder: Path) -> None:
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:
-    """Return the resources in nextpnr's log, as it prints them first, before placement."""
+    """Return the resources that nextpnr's log lists first, before placement."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,8 +1,8 @@
 """Elaborate Verilog with Yosys, without optimization and mapping, so that proofs can use Yosys as a front end.
 
-``proc`` converts ``always`` blocks to cells, and no other pass is run: ``opt_clean``, for example, would remove logic
-that no output reads. Buffers separate wires that are only connected, so that the JSON keeps each name, and shows which
-wire drives which.
+``proc`` converts ``always`` blocks to cells, and the design is not optimized: ``opt_clean``, for example, would remove
+logic that no output reads. Buffers separate wires that are only connected, so that the JSON keeps each name, and shows
+which wire drives which.
 """
 
 from __future__ import annotations

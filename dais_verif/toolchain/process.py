@@ -197,7 +197,7 @@ class Session:
                     # With these variables, temporary files that a killed compiler leaves are in the folder of the run.
                     env={
                         **(stripped() if self._env is None else self._env),
-                        # Not an absolute path, which may have special characters, because Icarus puts it into a shell
+                        # Not an absolute path, which may have special characters: Icarus puts this path into a shell
                         # command.
                         "TMPDIR": ".",
                         "TMP": ".",
