@@ -129,7 +129,7 @@ def test_real_inputs_need_a_type() -> None:
     assert parse(b.bytes(y), inputs={"x": (1, 2, 3)}).tensors[y].type == (0, 2, 3)
     with pytest.raises(NetworkError, match="does not have 1 to 4096 bits"):
         parse(b.bytes(y), inputs={"x": (1, 9000, 3)})
-    with pytest.raises(InputError, match="no input 'y'"):
+    with pytest.raises(InputError, match="'y', which is not an input of the network"):
         parse(b.bytes(y), inputs={"x": (1, 2, 3), "y": (1, 2, 3)})
     with pytest.raises(RequestError, match="no tensor 'z'"):
         parse(b.bytes(y), inputs={"x": (1, 2, 3)}).program(["z"])

@@ -105,7 +105,7 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", "enclosing"),
         ("task automatic t; disable a; endtask always_comb begin : a OUT = sum; t; end", "enclosing"),
         ("assign OUT = sum + $countbits(IN, 'x);", "X and Z have no value"),
-        ("assign OUT = sum + $countbits(IN, IN[0]);", "with constants"),
+        ("assign OUT = sum + $countbits(IN, IN[0]);", "with the constants 0 and 1"),
         ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "with side effects"),
         ("always_comb begin int t; t = 0; $display(t++); OUT = sum + t; end", "with side effects"),
         ("assert property (@(posedge IN[0]) IN) else OUT = 3;", "with side effects"),

@@ -116,7 +116,7 @@ def test_what_simulation_misses_survives_and_comes_with_a_vector_that_kills_it(t
     alone = mutated(tmp_path, judges=("sim",), add_vectors=more, floor=99.0, **asked)  # type: ignore[arg-type]
     assert alone.summary.survived > 0
     assert alone.verdict is Verdict.NOT_SIGNED_OFF
-    assert "must be 99 %" in alone.message
+    assert "must be at least 99 %" in alone.message
     survivors = {row.number for row in alone.mutants if row.fate == "survived"}
     assert all(row.inputs for row in alone.mutants if row.number in survivors)
     proved = mutated(tmp_path, **asked)  # type: ignore[arg-type]

@@ -153,7 +153,7 @@ VACUOUS = {
     "comparison of one bit": Vacuous(QUICK, "corrupted vectors", sabotaged("comparison of one bit")),
     "golden equals DUT by mistake": Vacuous(QUICK, FOUND_NOTHING, sabotaged("outputs taken from the model")),
     "golden model made from the RTL": Vacuous(
-        PROVED + GIVEN, "proof: output 0 is wrong", sabotaged("golden model made from the RTL"), wrong_rtl()
+        PROVED + GIVEN, "found for output 0", sabotaged("golden model made from the RTL"), wrong_rtl()
     ),
     "a bug that is none": Vacuous(QUICK, FOUND_NOTHING, harmless_bug),
     # nothing is simulated

@@ -212,7 +212,7 @@ def test_of_regressions_and_sign_offs() -> None:
     refused(lambda: D.verify_certificate(None), "certificate must be a path")
     with pytest.raises(dais_verif.InputError, match="target '5'"):
         D.run_on_board(SUM, "5")
-    refused(lambda: D.run_on_board(SUM, 5), "target must be text")
+    refused(lambda: D.run_on_board(SUM, 5), "target must be a string")
 
 
 def test_nobody_listens_to_none() -> None:

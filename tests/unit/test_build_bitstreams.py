@@ -143,7 +143,7 @@ def test_what_does_not_fit_says_by_how_much(tmp_path: Path, monkeypatch: pytest.
     fake.write_text(f"#!/bin/sh\ncat <<END\n{_FULL}END\nexit $(($# > 1))\n")
     fake.chmod(0o755)
     monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", str(fake))
-    says = r"TQ144: it needs 9869 logic cells of 1280: 8589 too many, 17 block RAMs of 16: 1 too many; take"
+    says = r"TQ144: it needs 9869 logic cells of 1280: 8589 too many, 17 block RAMs of 16: 1 too many; choose"
     with pytest.raises(InputError, match=says):
         dais_verif.build_bitstream(MAC, SMALL, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -180,7 +180,7 @@ def test_pins_and_the_clock_are_those_that_were_asked_for(tmp_path: Path) -> Non
 
 def test_folders_that_cannot_be_written_are_refused_before_the_build(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds 'notes.txt' and no .* choose another folder with -o"):
+    with pytest.raises(InputError, match=r"contains 'notes.txt', but no .* choose another folder with -o"):
         dais_verif.build_bitstream(MAC, device=DEVICE, output=tmp_path, timeout=1e-9)
     with pytest.raises(InputError, match=r"cannot write .*; choose another place with -o"):
         dais_verif.build_bitstream(MAC, device=DEVICE, output=tmp_path / "notes.txt" / "out", timeout=1e-9)

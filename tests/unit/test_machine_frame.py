@@ -346,7 +346,7 @@ REFUSED = {
     "late input": ('cycles = 4\ninputs = [{ signal = "x", cycle = 4 }]', "cycle is 4, must be a number from 0 to 3"),
     "to": ('cycles = 4\ninputs = [{ signal = "x", cycle = 2, to = 1 }]', "to is 1, must be a number from 2 to 3"),
     "held": ("cycles = 4\nheld.en = [1, 1]", "must be a number, or a list of 4"),
-    "held input": (SUM + "held.x = 0\n", "x[0] is an input of the frame and held"),
+    "held input": (SUM + "held.x = 0\n", "x[0] is an input of the frame and also held"),
     "twice": (SUM.replace("cycle = 1 }", "cycle = 0 }"), "names one element of an input twice"),
     "shape": (SUM.replace('{ signal = "x", cycle = 0 }, ', ""), "the frame has 3 inputs and 1 output, B has 4 and 1"),
 }  # fmt: skip

@@ -125,16 +125,20 @@ def test_signals_of_other_widths() -> None:
         (
             Wiring(clk=1, rst=1, a=4, b=5),
             ("y",),
-            "port 'b': one reads an input of 4 bits, the other an input of 5 bits",
+            "port 'b': one front end reads an input of 4 bits, the other an input of 5 bits",
         ),
-        (Wiring(clk=1, rst=1, a=4), ("y",), "port 'b': one reads an input of 4 bits, the other none"),
-        (Wiring(clk=1, rst=1, a=4, b=4, c=2), ("y",), "port 'c': one reads none, the other an input of 2 bits"),
+        (Wiring(clk=1, rst=1, a=4), ("y",), "port 'b': one front end reads an input of 4 bits, the other none"),
+        (
+            Wiring(clk=1, rst=1, a=4, b=4, c=2),
+            ("y",),
+            "port 'c': one front end reads none, the other an input of 2 bits",
+        ),
         (
             Wiring(clk=1, rst=1, a=5, b=6),
             ("y",),
-            "port 'a': one reads an input of 4 bits, the other an input of 5 bits",
+            "port 'a': one front end reads an input of 4 bits, the other an input of 5 bits",
         ),
-        (wired(), ("y", "z"), "port 'z': one reads none, the other an output of 3 bits"),
+        (wired(), ("y", "z"), "port 'z': one front end reads none, the other an output of 3 bits"),
     ],
 )
 def test_other_ports(other: Wiring, outputs: tuple[str, ...], message: str) -> None:

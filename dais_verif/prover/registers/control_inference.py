@@ -41,8 +41,9 @@ def infer_controls(
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return {}
     valid = None if clocking is None or clocking.valid_in is None else netlist.signals.get(clocking.valid_in)
-    given = (*boundary.others, *boundary.constants)
-    inputs = [signal for signal in given if signal.width == 1 and signal is not valid]
+    given = boundary.others | boundary.constants.keys()
+    ports = [netlist.signals[name] for name in netlist.inputs]
+    inputs = [signal for signal in ports if signal in given and signal.width == 1 and signal is not valid]
     pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
     enable = None if clocking is None or clocking.enable is None else netlist.signals.get(clocking.enable)
     design = _Design(pins, list(needed), pins.get(enable) if enable is not None else None)
@@ -290,6 +291,10 @@ class _Register:
             " no input of one bit is its enable; the proof supports pipelines only"
         )
 
+    def _pins_in(self, term: Term) -> list[Term]:
+        found = set(leaves(term))
+        return [pin for pin in self._design.pins.values() if pin in found]
+
     def _own_bits(self, low: int, width: int) -> set[Term]:
         return set(self._own[self._driver.low + low :][:width])
 
@@ -321,8 +326,15 @@ class _Register:
         keeping = concat(*reversed(self._own[first : first + term.width]))
         held: dict[Term, int] = {}
         enable: Term | None = None
-        pins = set(self._design.pins.values())
-        waiting = [t for t in leaves(term) if t in pins]
+        pins = list(self._design.pins.values())
+        found = set(leaves(term))
+        # Tried one by one on the same term: with ``a & !b``, holding one of them would make the other look like data.
+        for pin in (t for t in pins if t in found and t is not self._design.enable):
+            at_0, at_1 = (_with(term, {pin: value}).op == "const" for value in (0, 1))
+            if at_0 != at_1:
+                held[pin] = int(at_0)
+        term = _with(term, held)
+        waiting = self._pins_in(term)
         while waiting:
             pin = waiting.pop()
             zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
@@ -338,12 +350,12 @@ class _Register:
             else:
                 continue
             term = one if pin is enable or held.get(pin) else zero
-            waiting = [t for t in leaves(term) if t in pins]
+            waiting = self._pins_in(term)
         gates: list[Term] = []
         own = set(self._own)
         while own & set(leaves(term)):
             for bit in leaves(term):
-                if bit.width == 1 and bit not in own | pins and _with(term, {bit: 0}) is keeping:
+                if bit.width == 1 and bit not in own.union(pins) and _with(term, {bit: 0}) is keeping:
                     break
             else:
                 break
