@@ -4,7 +4,7 @@ This part consists of Verilator's runtime, cocotb's main program and the headers
 same for all designs, but takes several times as long to compile as a small design. Therefore it is kept in the cache,
 in a folder whose name is the hash of everything that it depends on. The folder is renamed into place when it is
 complete, under a lock, so that an existing folder is always complete. The folder is sealed with a file of the hashes of
-all its files; if they do not match, the runtime is compiled again. This detects damage, but not an attacker: whoever
+all its files; if they do not match, the runtime is compiled again. This detects damage, but not an attacker: anyone who
 can write to the cache can run code as its user.
 """
 
