@@ -116,7 +116,7 @@ def proved(folder: Path) -> ProofRecord:
     for judged, part in ((_JUDGED, tree), (_JUDGED_OF_RTL, tree["rtl"])):
         for name in judged:
             if name not in part:
-                raise InputError(f"{_name(folder)} is not a valid record as {PROOF_SCHEMA} has it: it lacks {name!r}")
+                raise InputError(f"{_name(folder)} is not a valid record of schema {PROOF_SCHEMA}: it lacks {name!r}")
     _kept(folder, printed)
     return record
 
@@ -141,7 +141,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     try:
         return msgspec.convert(tree, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise InputError(f"{_name(folder)} is not a valid record as {schema} has it: {error}") from None
+        raise InputError(f"{_name(folder)} is not a valid record of schema {schema}: {error}") from None
 
 
 def read_tree(path: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
         dais_verif.simulate(SUM, rtl=tmp_path / "nowhere.v")
     for function in (dais_verif.simulate, dais_verif.cover, dais_verif.rank_sensitivity):
         for wrong in (-1, "x"):
-            with pytest.raises(dais_verif.RequestError, match="vectors must be an integer"):
+            with pytest.raises(dais_verif.RequestError, match="vectors must be a"):
                 function(SUM, vectors=wrong)  # type: ignore[operator]
     with pytest.raises(dais_verif.RequestError, match="simulators must be"):
         dais_verif.simulate(SUM, simulators=["icarus", "modelsim"])
