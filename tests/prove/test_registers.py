@@ -168,7 +168,9 @@ STATE = "keeps state"
 def test_what_is_no_pipeline(body: str, message: str, front_end: str, tmp_path: Path) -> None:
     run = run_prove(PROGRAM, tmp_path, "--front-end", front_end, rtl=rtl(body))
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
-    assert message in run.tree["message"]
+    # Yosys keeps a memory apart, so slang's register has no counterpart, and the cross-check refuses it first.
+    both = front_end == "both" and body.startswith("reg [8:0] m [0:1];")
+    assert ("was read by one front end only" if both else message) in run.tree["message"]
     assert "\n" not in run.tree["message"]
 
 

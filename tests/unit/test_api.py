@@ -65,8 +65,8 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
     with pytest.raises(dais_verif.InputError, match="does not exist"):
         dais_verif.simulate(SUM, rtl=tmp_path / "nowhere.v")
     for function in (dais_verif.simulate, dais_verif.cover, dais_verif.rank_sensitivity):
-        for wrong in (-1, "x"):
-            with pytest.raises(dais_verif.RequestError, match="vectors must be a"):
+        for wrong, rule in ((-1, "a number, 0 or more"), ("x", "an integer")):
+            with pytest.raises(dais_verif.RequestError, match=f"vectors must be {rule}"):
                 function(SUM, vectors=wrong)  # type: ignore[operator]
     with pytest.raises(dais_verif.RequestError, match="simulators must be"):
         dais_verif.simulate(SUM, simulators=["icarus", "modelsim"])

@@ -130,15 +130,13 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
         if request.design.rtl:
             fails = _rtl_fails(request, form, scratch.path)
             found = shrink_rtl(request.design, case, fails, scratch.path, request.time, request.timeout, _told(tell))
-            if fails is not None and found.failure and not fails(found.after):
-                warnings = [*warnings, _FLAKY]
-            return _with_rtl(request, found, form, warnings, begun)
+            repeats = fails is None or not found.failure or fails(found.after)
+            return _with_rtl(request, found, form, warnings, begun, repeats)
         failure = _failure(request, case, form, scratch.path)
         if failure is None:
             return _record(request, case, case, None, warnings, begun)
         outcome = shrunk(case, failure.fails, request.time, _told(tell))
-        if request.command is not None and not failure.fails(outcome.case):
-            warnings = [*warnings, _FLAKY]
+        repeats = request.command is None or failure.fails(outcome.case)
     replay = _replay(request, form)
     kept = KeptCase(
         failure.pair,
@@ -153,7 +151,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     )
     write_case(outcome.case, kept, request.output, form)
     record = _record(request, case, outcome.case, failure, warnings, begun)
-    return _found(record, outcome.asked, outcome.complete, replay)
+    return _found(record, outcome.asked, outcome.complete, replay, repeats)
 
 
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
@@ -174,7 +172,9 @@ def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | N
     return fails
 
 
-def _with_rtl(request: ShrinkRequest, found: RtlOutcome, form: str, warnings: list[str], begun: float) -> ShrinkRecord:
+def _with_rtl(
+    request: ShrinkRequest, found: RtlOutcome, form: str, warnings: list[str], begun: float, repeats: bool
+) -> ShrinkRecord:
     """Keep the case of RTL, and return its record."""
     before, after = found.before, found.after
     if not found.failure or found.design is None:
@@ -220,7 +220,7 @@ def _with_rtl(request: ShrinkRequest, found: RtlOutcome, form: str, warnings: li
     write_case(after.case, versioned, request.output, form)
     rtl = ShrunkRtl([f"{_RTL}/{name}" for name in after.files], after.top, before.lines, after.lines)
     record = _record(request, before.case, after.case, failure, warnings, begun)
-    record = _found(record, found.asked, found.complete, replay)
+    record = _found(record, found.asked, found.complete, replay, repeats)
     return replace(record, rtl=rtl, message=f"{record.message}; {before.lines} lines of RTL became {after.lines}")
 
 
@@ -290,12 +290,21 @@ def _record(
     )
 
 
-def _found(record: ShrinkRecord, asked: int, complete: bool, replay: str) -> ShrinkRecord:
-    verb = "failed once" if _FLAKY in record.warnings else "still fail"
-    message = f"{record.after} {verb}" + (
+def _found(record: ShrinkRecord, asked: int, complete: bool, replay: str, repeats: bool) -> ShrinkRecord:
+    """Return ``record`` with the outcome. ``repeats``: the smallest case failed again when it was run once more."""
+    message = f"{record.after} {'still fail' if repeats else 'failed once'}" + (
         "" if complete else "; the time limit was reached before all smaller cases were tried"
     )
-    return replace(record, verdict=Verdict.PASS, message=message, attempts=asked, complete=complete, replay=replay)
+    warnings = record.warnings if repeats else [*record.warnings, _FLAKY]
+    return replace(
+        record,
+        verdict=Verdict.PASS,
+        message=message,
+        attempts=asked,
+        complete=complete,
+        replay=replay,
+        warnings=warnings,
+    )
 
 
 def _sizes(case: Case) -> CaseSize:

@@ -292,6 +292,7 @@ class _Register:
         )
 
     def _pins_in(self, term: Term) -> list[Term]:
+        """Return the pins that ``term`` depends on, in the order of the ports: that of terms depends on past proofs."""
         found = set(leaves(term))
         return [pin for pin in self._design.pins.values() if pin in found]
 
@@ -326,36 +327,32 @@ class _Register:
         keeping = concat(*reversed(self._own[first : first + term.width]))
         held: dict[Term, int] = {}
         enable: Term | None = None
-        pins = list(self._design.pins.values())
-        found = set(leaves(term))
-        # Tried one by one on the same term: with ``a & !b``, holding one of them would make the other look like data.
-        for pin in (t for t in pins if t in found and t is not self._design.enable):
-            at_0, at_1 = (_with(term, {pin: value}).op == "const" for value in (0, 1))
-            if at_0 != at_1:
-                held[pin] = int(at_0)
-        term = _with(term, held)
-        waiting = self._pins_in(term)
-        while waiting:
-            pin = waiting.pop()
-            zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
-            constants = (zero.op == "const", one.op == "const")
-            if pin is self._design.enable and zero is keeping and one is not keeping and enable is None:
-                enable = pin  # if the register loads a constant, the pin is still not a reset
-            elif constants in ((True, False), (False, True)):
-                held[pin] = int(constants[0])
-            elif one is keeping and zero is not keeping:
-                held[pin] = 0
-            elif zero is keeping and one is not keeping and enable is None:
-                enable = pin
+        while True:
+            # All pins are tried on the same term: with ``a & !b``, holding one would make the other look like data.
+            tried = {pin: (_with(term, {pin: 0}), _with(term, {pin: 1})) for pin in self._pins_in(term)}
+            enables = [pin for pin, (zero, one) in tried.items() if zero is keeping and one is not keeping]
+            stopping: dict[Term, int] = {}
+            for pin, (zero, one) in tried.items():
+                if pin is self._design.enable and pin in enables:
+                    continue  # if the register loads a constant, the pin is still not a reset
+                if (zero.op == "const") != (one.op == "const"):
+                    stopping[pin] = int(zero.op == "const")
+                elif one is keeping and zero is not keeping:
+                    stopping[pin] = 0
+            if not stopping and enables and enable is None:
+                enable = self._design.enable if self._design.enable in enables else enables[0]
+                term = tried[enable][1]
+            elif stopping:
+                held |= stopping
+                term = _with(term, stopping)
             else:
-                continue
-            term = one if pin is enable or held.get(pin) else zero
-            waiting = self._pins_in(term)
+                break
         gates: list[Term] = []
         own = set(self._own)
+        fixed = own.union(self._design.pins.values())
         while own & set(leaves(term)):
             for bit in leaves(term):
-                if bit.width == 1 and bit not in own.union(pins) and _with(term, {bit: 0}) is keeping:
+                if bit.width == 1 and bit not in fixed and _with(term, {bit: 0}) is keeping:
                     break
             else:
                 break
