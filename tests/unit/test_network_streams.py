@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -13,7 +12,7 @@ import pytest
 
 import dais_verif
 from dais_verif.approx import KNOBS
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.timed import with_bits, with_signals
 from dais_verif.golden.machine_batch import run_machine
@@ -24,7 +23,6 @@ from dais_verif.networks.hardware.stages import LeftOut, Stage
 from dais_verif.networks.hardware.stream import StreamNetwork, build, stream_chain, stream_network
 from dais_verif.networks.hardware.stream_driving import drive_images
 from dais_verif.networks.hardware.stream_frame import stream_frame, stream_pins, stream_signals
-from dais_verif.networks.hardware.times import Times, joined
 from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.networks.knobs import Applied, Approximation
 from dais_verif.verdict import Verdict
@@ -88,7 +86,7 @@ def network(name: str) -> Network:
     return made.network(made.dense(made.conv(both, 2, 3, size=2), 4, 2))
 
 
-NAMES = ("small", "padded", "stride", "dilation", "residual", "two ways", "dense")
+NAMES = ("small", "padded", "stride", "dilation", "dense")
 
 
 def perforated(knob: int, size: int) -> Network:
@@ -191,8 +189,6 @@ FAULTS: list[tuple[str, str]] = [
     ("small", "Conv_0_out_line"),
     ("small", "MatMul_6_in0_number"),
     ("small", "MatMul_6_in0_gathered"),
-    ("residual", "Add_12_wait_1"),
-    ("residual", "Add_12_wait_1_count"),
 ]
 
 
@@ -240,16 +236,11 @@ def test_what_is_left_out_lies_where_it_must(fault: str, tmp_path: Path) -> None
     assert verdict is (Verdict.PASS if fault == "none" else Verdict.PROGRAMS_DIFFER)
 
 
-@pytest.mark.slow
-def test_room_for_too_few_that_wait_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fewer(streams: Sequence[Times]) -> tuple[Times, list[int]]:
-        taken, most = joined(streams)
-        return taken, [max(most[0], 1), most[1] - 1]
-
-    monkeypatch.setattr("dais_verif.networks.hardware.stream.joined", fewer)
-    made = build(network("residual"))
-    with pytest.raises(ViolationError, match="index outside the table"):
-        compared(made.machine, made, tmp_path)
+@pytest.mark.parametrize("name", ["residual", "two ways"])
+def test_a_join_is_refused(name: str) -> None:
+    """After a beat of the next image and a pause, more beats wait than in images that follow at once or come alone."""
+    with pytest.raises(InputError, match=r"joins .*use the memory form"):
+        build(network(name))
 
 
 def test_valid_out_is_what_is_stated() -> None:

@@ -177,7 +177,12 @@ class _Streams:
         read = [self.fitting(stage, raster, at) for at in range(len(stage.inputs))]
         waiting: tuple[int, ...] = ()
         if len(set(stage.inputs)) > 1:
-            read, waiting = self.waiting(stage, read)
+            # The room for waiting beats holds for images without a pause, and for images that each come alone only.
+            listed = ", ".join(map(repr, dict.fromkeys(stage.inputs)))
+            raise InputError(
+                f"{stage.name} does not fit the stream form: it joins {listed}, and a pause within an image could lose"
+                " beats of one of them; use the memory form"
+            )
         machine = stream_machine(stage.instance, raster, control_of(raster, shifting=True))
         given = {"valid_in": read[0].there, "en": self.enable, "rst": self.reset}
         views = embed(made, machine, prefix, given=given)
