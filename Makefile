@@ -53,7 +53,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -140,9 +140,6 @@ schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the datacl
 
 supported-verilog: .venv/.ready  ## Regenerate docs/supported-verilog.md from the tables that prove uses
 	.venv/bin/python -m dais_verif.prover.slang.kinds.page
-
-map: .venv/.ready  ## Regenerate docs/map.md from the docstrings of packages and modules
-	.venv/bin/python tools/map.py
 
 bench-golden: .venv/.ready-test  ## Compare the golden engine with those of da4ml and alkaid, run alternately, against goals; writes build/bench-golden.md
 	@mkdir -p build

@@ -1,7 +1,6 @@
 """Find the section of docs/troubleshooting.md about an error or a verdict.
 
-An error is identified by its class, else by the module that raised it. ``tests/unit/test_troubleshooting.py`` compares
-the tables with the page and with every place that raises an error.
+An error is identified by its class, else by the module that raised it, else by its verdict.
 """
 
 from __future__ import annotations

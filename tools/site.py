@@ -6,8 +6,9 @@ below repository/.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from textwrap import dedent
@@ -31,7 +32,7 @@ _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the reference, and a copy of each file of the repository that a page links to."""
-    for name, text in (("commands", commands()), ("python", functions())):
+    for name, text in (("commands", commands()), ("python", functions()), ("map", source_map())):
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     waiting = [(f"docs/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
     seen: set[str] = set()
@@ -150,3 +151,30 @@ def functions() -> str:
     parts += [f"::: dais_verif.{name}\n" for name in names]
     parts.append("## dais_verif.cocotb\n\nFor benches of your own ([cocotb.md](../cocotb.md)).\n")
     return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in dais_verif.cocotb.__all__)])
+
+
+_MAP = """# Map of the package
+
+Data flows binary → program → {golden model, Verilog} → testbench → verdict, and the folders follow this flow. `program`
+imports no other folder, and most others use it; `golden`, `emitter` and `prover` never import each other; `flows`
+combines them, one use case per file; `record` defines the results and `report` shows them; `cli` is a thin client of
+`flows`. `tests/rules/test_architecture.py` states what each folder may import.
+"""
+
+
+def source_map(package: Path = ROOT / "dais_verif") -> str:
+    """Return the page of all packages and their modules, each with the first paragraph of its docstring."""
+    return _MAP + "".join(_map_sections(package, ""))
+
+
+def _map_sections(folder: Path, name: str) -> Iterator[str]:
+    yield f"\n## {name or folder.name}\n\n{_summary(folder / '__init__.py')}\n\n"
+    for path in sorted(path for path in folder.glob("*.py") if path.name != "__init__.py"):
+        yield f"- `{path.stem}`: {_summary(path)}\n"
+    for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
+        yield from _map_sections(inner, f"{name}/{inner.name}".lstrip("/"))
+
+
+def _summary(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split())

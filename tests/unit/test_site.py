@@ -54,6 +54,14 @@ def test_the_reference_has_every_verb_and_option(site: ModuleType) -> None:
         assert [o.opts for o in options if not o.hidden and f"<code>{', '.join(o.opts)}" not in section] == []
 
 
+def test_the_map_has_every_module(site: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "__init__.py").write_text('"""Outer."""\n')
+    (tmp_path / "inner" / "__init__.py").write_text('"""Inner\nthings.\n\nMore."""\n')
+    (tmp_path / "inner" / "silent.py").write_text("")
+    assert "## inner\n\nInner things.\n\n- `silent`: \n" in site.source_map(tmp_path)
+
+
 def build(folder: Path, docs: Path) -> subprocess.CompletedProcess[str]:
     """Build the site of ``docs`` in ``folder``."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("docs_dir: docs", f"docs_dir: {docs}")

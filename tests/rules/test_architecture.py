@@ -1,4 +1,4 @@
-"""Which folders may import which, and how large a file may grow."""
+"""Which folders may import which."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import ast
 import os
 import subprocess
 import sys
-import tokenize
 from functools import cache
 from pathlib import Path
-from token import NAME, NUMBER
 
 import pytest
-
-import dais_verif
-
-PACKAGE = Path(dais_verif.__file__).parent
+from support.sources import PACKAGE, files, text, tree
 
 #: The folders that a folder may import, and why no others. Modules beside the folders (``errors``, ``files``,
 #: ``verdict``, ...) are the base: any folder may import them.
@@ -145,7 +140,7 @@ ALLOWED = {("report/synthesis_text.py", "synthesis")}
 def imports_of(path: Path) -> frozenset[str]:
     """Return the folders (or modules) of the package that the file imports, including imports within functions."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -157,7 +152,7 @@ def imports_of(path: Path) -> frozenset[str]:
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_import_rule(folder: str) -> None:
     allowed, reason = MAY_IMPORT[folder]
-    for path in sorted((PACKAGE / folder).rglob("*.py")):
+    for path in files(PACKAGE / folder):
         name = path.relative_to(PACKAGE).as_posix()
         others = imports_of(path) & FOLDERS - {folder} - allowed
         wrong = {other for other in others if (name, other) not in ALLOWED}
@@ -170,36 +165,15 @@ def test_an_exception_is_needed(name: str, folder: str) -> None:
 
 
 def test_only_the_main_module_imports_the_command_line() -> None:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in files():
         name = path.relative_to(PACKAGE).as_posix()
         assert name.split("/")[0] in ("cli", "__main__.py") or "cli" not in imports_of(path), name
 
 
-def test_no_level_holds_more_files_than_a_reader_takes_in() -> None:
-    for folder in (*PACKAGE.rglob("__init__.py"),):
-        files = [path for path in folder.parent.glob("*.py") if path.name != "__init__.py"]
-        assert len(files) <= 31, f"{folder.parent} has {len(files)} modules: give it sub-packages"
-
-
-def test_the_command_line_is_thin() -> None:
-    """The command line holds options, requests and prints; other packages decide and render.
-
-    Help texts are not counted.
-    """
-    lines = {path: lines_of_code(path) for path in (PACKAGE / "cli").rglob("*.py")}
-    assert sum(lines.values()) < 1800, sum(lines.values())
-
-
-def lines_of_code(path: Path) -> int:
-    """Return how many lines hold a name, a number or a keyword; lines with only text do not count."""
-    with path.open("rb") as file:
-        return len({token.start[0] for token in tokenize.tokenize(file.readline) if token.type in (NAME, NUMBER)})
-
-
 @pytest.mark.parametrize("folder", ["cli", "flows"])
 def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
-    for path in sorted((PACKAGE / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in files(PACKAGE / folder):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef):
                 said = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
                 words = " ".join(ast.unparse(one) for one in (*said, node.returns) if one is not None)
@@ -207,14 +181,14 @@ def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
 
 
 def test_flows_know_no_terminal() -> None:
-    for path in sorted((PACKAGE / "flows").rglob("*.py")):
-        words = {name for line in path.read_text("utf-8").split("\n") if "import" in line for name in line.split()}
-        assert not words & {"click", "rich"} and "sys.exit" not in path.read_text("utf-8"), path.name
+    for path in files(PACKAGE / "flows"):
+        words = {name for line in text(path).split("\n") if "import" in line for name in line.split()}
+        assert not words & {"click", "rich"} and "sys.exit" not in text(path), path.name
 
 
 @pytest.mark.parametrize("folder", LAST)
 def test_nobody_but_flows_knows(folder: str) -> None:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in files():
         name = path.relative_to(PACKAGE).as_posix()
         assert name.split("/")[0] in (folder, "flows") or folder not in imports_of(path), name
 
@@ -248,8 +222,3 @@ def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None
     path = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-def test_no_file_outgrows_a_few_screens() -> None:
-    longest = max(PACKAGE.rglob("*.py"), key=lambda path: len(path.read_text(encoding="utf-8").splitlines()))
-    assert len(longest.read_text(encoding="utf-8").splitlines()) <= 400, longest

@@ -15,6 +15,7 @@ import click
 import pytest
 from support.door import save
 from support.programs import every_opcode
+from support.sources import PACKAGE, files, tree
 
 import dais_verif
 from dais_verif.cli.main import cli, main
@@ -22,7 +23,6 @@ from dais_verif.cli.options.spelling import option_of
 from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
 
 EVERY = every_opcode()
-PACKAGE = Path(dais_verif.__file__).parent
 ERRORS = {"RequestError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError", "EventError"}
 
 #: An option. Text in backquotes, or in parentheses after the name of a program, is a command, not an argument.
@@ -35,9 +35,9 @@ OF_COMMANDS = {"cli", "html"}
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in files():
         if OF_COMMANDS.isdisjoint(path.relative_to(PACKAGE).parts):
-            yield path.relative_to(PACKAGE), ast.parse(path.read_text())
+            yield path.relative_to(PACKAGE), tree(path)
 
 
 def written(call: ast.Call) -> str:
@@ -49,8 +49,8 @@ def written(call: ast.Call) -> str:
 def test_no_error_names_an_option() -> None:
     found = [
         f"{path}:{node.lineno}"
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, module in trees()
+        for node in ast.walk(module)
         if isinstance(node, ast.Call)
         and (name := node.func.value if isinstance(node.func, ast.Attribute) else node.func)
         and isinstance(name, ast.Name)
@@ -77,8 +77,8 @@ def test_an_option_would_be_found(code: str, expected: bool) -> None:
 def named() -> dict[str, str]:
     """Return the arguments that errors name, each with one place that names it."""
     found: dict[str, str] = {}
-    for path, tree in trees():
-        for node in ast.walk(tree):
+    for path, module in trees():
+        for node in ast.walk(module):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "of":
                 if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ERRORS):
                     continue
@@ -96,8 +96,8 @@ def arguments() -> set[str]:
     names = {name for one in public if inspect.isroutine(one) for name in inspect.signature(one).parameters}
     requests = [
         node
-        for path, tree in trees()
-        for node in tree.body
+        for path, module in trees()
+        for node in module.body
         if path.parts[0] == "flows" and isinstance(node, ast.ClassDef)
     ]
     lines = [line for request in requests for line in request.body]

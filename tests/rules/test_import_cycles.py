@@ -5,16 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
-import dais_verif
-
-ROOT = Path(dais_verif.__file__).parent.parent
-
-
-def name_of(path: Path, root: Path) -> str:
-    parts = path.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+from support.sources import files, module_name, tree
 
 
 def imported(node: ast.AST) -> Iterator[str]:
@@ -32,11 +24,11 @@ def imported(node: ast.AST) -> Iterator[str]:
         yield from imported(child)
 
 
-def cycle(sources: Mapping[str, str]) -> list[str]:
-    """Return the modules of a cycle in ``sources``, a mapping from module names to texts; empty if there is none."""
+def cycle(sources: Mapping[str, ast.Module]) -> list[str]:
+    """Return the modules of a cycle in ``sources``, by module names; empty if there is none."""
     graph = {}
-    for name, text in sources.items():
-        found = (x if x in sources else x.rpartition(".")[0] for x in imported(ast.parse(text)))
+    for name, source in sources.items():
+        found = (x if x in sources else x.rpartition(".")[0] for x in imported(source))
         graph[name] = {x for x in found if x in sources and x != name}
     try:
         TopologicalSorter(graph).prepare()
@@ -46,14 +38,13 @@ def cycle(sources: Mapping[str, str]) -> list[str]:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    paths = (ROOT / "dais_verif").rglob("*.py")
-    assert cycle({name_of(path, ROOT): path.read_text(encoding="utf-8") for path in paths}) == []
+    assert cycle({module_name(path): tree(path) for path in files()}) == []
 
 
 def test_a_cycle_is_seen_within_functions_and_not_where_types_alone_are_meant() -> None:
-    user = "from a.low import f\n"
+    user = ast.parse("from a.low import f\n")
     lazy = "def f():\n    from a import high\n"
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.high import T\n"
-    assert set(cycle({"a.high": user, "a.low": lazy})) == {"a.high", "a.low"}
-    assert set(cycle({"a.high": user, "a.low": typed + "else:\n    import a.high\n"})) == {"a.high", "a.low"}
-    assert cycle({"a.high": user, "a.low": typed}) == []
+    for low in (lazy, typed + "else:\n    import a.high\n"):
+        assert set(cycle({"a.high": user, "a.low": ast.parse(low)})) == {"a.high", "a.low"}
+    assert cycle({"a.high": user, "a.low": ast.parse(typed)}) == []

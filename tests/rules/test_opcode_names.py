@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
-
-import dais_verif
-
-PACKAGE = Path(dais_verif.__file__).parent
+from support.sources import PACKAGE, files, tree
 
 
-def opcode_literals(source: str) -> list[str]:
+def opcode_literals(source: ast.Module) -> list[str]:
     """List comparisons of an opcode with a number, and numbers used as opcodes in ``match`` and in tables."""
 
     def number(node: ast.AST) -> bool:
@@ -42,7 +38,7 @@ def opcode_literals(source: str) -> list[str]:
             and all(key is not None and number(key) for key in node.keys)
         )
 
-    return [ast.unparse(node) for node in ast.walk(ast.parse(source)) if wrong(node)]
+    return [ast.unparse(node) for node in ast.walk(source) if wrong(node)]
 
 
 #: Files in which ``code`` is the exit code of a process.
@@ -52,9 +48,9 @@ EXIT_CODES = {"regression/job.py"}
 def test_an_opcode_is_a_member_of_the_table_never_a_number() -> None:
     found = {
         name: literals
-        for path in sorted(PACKAGE.rglob("*.py"))
+        for path in files()
         if (name := path.relative_to(PACKAGE).as_posix()) not in EXIT_CODES
-        and (literals := opcode_literals(path.read_text(encoding="utf-8")))
+        and (literals := opcode_literals(tree(path)))
     }
     assert not found
 
@@ -72,9 +68,9 @@ def test_an_opcode_is_a_member_of_the_table_never_a_number() -> None:
     ],
 )
 def test_an_opcode_that_is_a_number_is_seen(source: str) -> None:
-    assert opcode_literals(source)
+    assert opcode_literals(ast.parse(source))
 
 
 @pytest.mark.parametrize("source", ["op.code == Code.MUX", "op.code in MUXES", "op.index == 0", "values[op.code] == 1"])
 def test_other_numbers_are_no_opcodes(source: str) -> None:
-    assert not opcode_literals(source)
+    assert not opcode_literals(ast.parse(source))
