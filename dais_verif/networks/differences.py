@@ -191,8 +191,10 @@ class _Comparison:
             found = self._quantised(node, before)
         if found is None or not half:
             return found
-        # The magnitude of values that are rounded after the op is at most that of the values it reads.
-        largest = max(max(map(abs, (*one.exact, *one.other))) for one in read)
+        # Both the values that an op reads and its constants, such as the bounds of a Clip, are rounded, and its results.
+        name = node.outputs[0]
+        both = (*read, *(Pair(*one, _ZERO) for one in zip(*(side.bounds[name] for side in self.sides), strict=True)))
+        largest = max(max(map(abs, (*one.exact, *one.other))) for one in both)
         moved = _half_step(largest + _half_step(largest))
         return [(lo - moved, hi + moved) for lo, hi in found]
 
@@ -219,13 +221,13 @@ class _Comparison:
         ]
 
     def _quantised(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """Bound the difference in steps, plus one rounding; saturation never increases a difference."""
+        """Bound the difference in steps, plus one rounding; saturation moves it towards 0, and up to 0 itself."""
         scale = self.sides[0].network.constant(node.inputs[1])
         if scale is None or len(set(scale)) != 1 or raw_of(scale[0])[0] != 1:
             return None
         mode = str(node.attributes.get("rounding_mode", "ROUND")).upper() if node.op == "Quant" else "ROUND"
         step, back = scale[0], scale[0] if node.op == "Quant" else Fraction(1)
-        return [(-_steps(-lo / step, mode) * back, _steps(hi / step, mode) * back) for lo, hi in before]
+        return [hull((-_steps(-lo / step, mode) * back, _steps(hi / step, mode) * back), _ZERO) for lo, hi in before]
 
 
 def _steps(most: Fraction, mode: str) -> Fraction:
@@ -246,8 +248,11 @@ def _halved(one: Pair) -> Interval:
 
 
 def _both(a: Interval, b: Interval) -> Interval:
-    """Return the intersection of two intervals."""
-    return max(a[0], b[0]), min(a[1], b[1])
+    """Return the intersection of two intervals that contain the same value."""
+    found = max(a[0], b[0]), min(a[1], b[1])
+    if found[0] > found[1]:
+        raise AssertionError(f"no value lies within both {a} and {b}: one of the rules for bounds is wrong")
+    return found
 
 
 def _most(atom: Pair, exact: Fraction, other: Fraction) -> Fraction:

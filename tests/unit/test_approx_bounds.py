@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 
 import dais_verif
+from dais_verif.approx import KNOBS as ALL_KNOBS
 from dais_verif.approx import parse as parse_configurations
 from dais_verif.flows.approximation import bounds
 from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
+from dais_verif.networks import Network
 from dais_verif.networks.approximate import Approximated, approximate
+from dais_verif.networks.differences import output_differences
+from dais_verif.networks.knobs import Applied, Approximation
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 
@@ -91,6 +95,61 @@ def test_no_input_exceeds_a_bound(conv: str, rest: str) -> None:
         assert all(a <= b for a, b in zip(bound, intervals, strict=True))
         if (conv, rest) == ("fp32 11", "fp32 1"):
             assert bound == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("first", "count"), [(30, 8), pytest.param(1000, 300, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_no_input_of_a_random_network_exceeds_a_bound(first: int, count: int) -> None:
+    """Nor do differences that have one sign for all inputs, as where a quantiser saturates one of two values."""
+    from support.approximated_networks import random_case
+
+    aside = 0
+    for seed in range(first, first + count):
+        case = random_case(seed)
+        a, b = (exact_outputs(one.program(), case.rows, 1) for one in (case.exact, case.other))
+        pairs = output_differences(case.exact, case.other, case.applied)
+        for output, pair in enumerate(pairs):
+            for values, (lo, hi) in zip((a, b, b - a), (pair.exact, pair.other, pair.difference), strict=True):
+                column = values[:, output]
+                assert lo <= column.min() and column.max() <= hi, (seed, output)
+            aside += bool(column.min() > 0 or column.max() < 0)
+    assert aside >= count / 2
+
+
+def saturated() -> tuple[Network, Network, dict[str, Applied]]:
+    """Return a network in which a quantiser saturates one of two values that differ, and it under knob 231."""
+    from support.onnx_networks import Build
+
+    build = Build()
+    far = build.node("Add", build.input("x", [1, 2, 1, 2]), build.constant([100.0]))
+    swapped = np.zeros((2, 2, 1, 2))
+    swapped[0, 0, 0, 1] = swapped[1, 1, 0, 0] = 1
+    sums = build.node("Conv", far, build.constant(swapped))
+    narrow = build.quantise(sums, 0, np.uint8)
+    data = build.bytes(build.node("Conv", narrow, build.constant(np.array([1, -1]).reshape(1, 2, 1, 1))))
+    kinds, applied = {"x": (0, 7, -3)}, {sums: Applied(ALL_KNOBS[231])}
+    exact = dais_verif.networks.parse(data, inputs=kinds)
+    return exact, dais_verif.networks.parse(data, inputs=kinds, approximation=Approximation(applied)), applied
+
+
+def test_a_difference_that_saturates_is_bounded() -> None:
+    exact, other, applied = saturated()
+    (pair,) = output_differences(exact, other, applied)
+    rows = np.array([[0, 24, 120, 0], [0, 120, 24, 0]], dtype=float)
+    a, b = (exact_outputs(one.program(), rows, 1)[:, 0] for one in (exact, other))
+    assert max(b - a) == 89 <= pair.difference[1] and pair.difference[0] <= min(b - a)
+
+
+def test_bounds_below_what_is_reached_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither at the beginning nor when the search finds a larger difference."""
+    with pytest.raises(AssertionError, match="beyond the bound"):
+        Bounds((Fraction(1), Fraction(2)), (Fraction(1), Fraction(3)))
+    exact, made = under(network(3), "perf 121")
+    monkeypatch.setattr(bounds._Search, "reached", lambda self, output: Fraction(1 << 20))
+    plain = Bounds(plain_bounds(exact, made), (Fraction(0),) * 2)
+    with pytest.raises(AssertionError, match="beyond the bound"):
+        sharpened(exact, made, plain, np.zeros((1, 16)), 5.0, lambda what: None)
 
 
 def test_bounds_of_one_layer_are_reached() -> None:

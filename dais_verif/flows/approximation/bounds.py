@@ -37,12 +37,20 @@ _MOST_BITS = 53
 class Bounds:
     """For each output: ``bound``, a limit of the difference for all inputs, and ``reached``, the largest one found.
 
-    ``unfinished``: outputs for which the time ended before the two values were equal.
+    ``unfinished``: outputs for which the time ended before the two values were equal. Raises ``AssertionError`` if a
+    difference beyond its bound is reached: the bound is then wrong.
     """
 
     bound: tuple[Fraction, ...]
     reached: tuple[Fraction, ...]
     unfinished: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for output, (reached, bound) in enumerate(zip(self.reached, self.bound, strict=True)):
+            if reached > bound:
+                raise AssertionError(
+                    f"output {output} differs by {reached}, beyond the bound {bound}: a defect of dais-verif"
+                )
 
 
 def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
@@ -89,6 +97,7 @@ def sharpened(
         show(f"output {output}")
         if bound[output] > reached[output]:
             reached[output] = max(reached[output], search.reached(output))
+            Bounds(tuple(bound), tuple(reached))
         end = time.monotonic() + seconds
         # If the solver does not decide a limit, try a larger one, which is easier to prove.
         opened = reached[output]

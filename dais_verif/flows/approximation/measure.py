@@ -209,9 +209,6 @@ def _measured(
     accuracy = Accuracy(int((np.argmax(found, axis=1) == samples.labels).sum()), len(samples.labels))
     seen = tuple(Fraction(one) for one in np.abs(found - wanted).max(axis=0).tolist())
     bounds = Bounds(plain_bounds(opened.exact, made), seen)
-    for output, (reached, bound) in enumerate(zip(bounds.reached, bounds.bound, strict=True)):
-        if reached > bound:
-            raise AssertionError(f"{one.name}: output {output} differs by {reached}, beyond the bound {bound}")
     if request.bound:
         bounds = sharpened(opened.exact, made, bounds, samples.vectors, request.timeout, show)
     cycles, folding = _cycles(made.network, request.parallel)
