@@ -191,10 +191,10 @@ class _Comparison:
             found = self._quantised(node, before)
         if found is None or not half:
             return found
-        # Both the values that an op reads and its constants, such as the bounds of a Clip, are rounded, and its results.
-        name = node.outputs[0]
-        both = (*read, *(Pair(*one, _ZERO) for one in zip(*(side.bounds[name] for side in self.sides), strict=True)))
-        largest = max(max(map(abs, (*one.exact, *one.other))) for one in both)
+        # The values that an op reads are rounded, its results, and its constants, such as the bounds of a Clip.
+        written = [one for side in self.sides for one in side.bounds[node.outputs[0]]]
+        values = (*written, *(one.exact for one in read), *(one.other for one in read))
+        largest = max(max(-lo, hi) for lo, hi in values)
         moved = _half_step(largest + _half_step(largest))
         return [(lo - moved, hi + moved) for lo, hi in found]
 

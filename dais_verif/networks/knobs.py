@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,9 @@ from dais_verif.networks.problems import Refusal
 from dais_verif.networks.rounding import ROUNDINGS
 
 if TYPE_CHECKING:
-    from dais_verif.networks.call import Data, Elements
+    from dais_verif.networks.call import Elements
 
-__all__ = ["GRID", "Applied", "Approximation", "half_data", "half_element", "perforation_of", "sampled"]
+__all__ = ["GRID", "Applied", "Approximation", "half_element", "perforation_of", "sampled"]
 
 #: Additional fractional bits of scaled weights if the factor is not a binary fraction.
 GRID = 2
@@ -112,11 +112,6 @@ def perforation_of(knob: Knob, sizes: tuple[int, int]) -> list[tuple[int, ...]]:
 
 
 # half precision
-
-
-def half_data(ops: Arithmetic, data: Data) -> Data:
-    """Return a tensor rounded to binary16."""
-    return replace(data, elements=_each(lambda one: half_element(ops, one), data.elements))
 
 
 def half_element(ops: Arithmetic, element: Element) -> Element:

@@ -1,7 +1,8 @@
 """Real numbers that are rounded only once, by the quantiser that reads them.
 
 Values of tanh and of the logistic function become tables of their quantised values; quotients are computed bit by bit.
-The only other operation on such numbers is the maximum of two of the same kind.
+The only other operations on such numbers are the maximum of two of the same kind, and half precision for values in
+tables.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dais_verif.approx.half import STEPS, half_steps
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.networks.arithmetic import Arithmetic, Element, bounds_of, raw_of
-from dais_verif.networks.call import Call
+from dais_verif.networks.call import Call, Data, data_of
 from dais_verif.networks.exact_functions import FUNCTIONS
+from dais_verif.networks.knobs import half_element
 from dais_verif.networks.problems import Refusal
 from dais_verif.networks.rounding import ROUNDINGS
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "table"]
+__all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "half_data", "table"]
 
 #: The reason why an operator does not support such numbers.
 NO_FIXED_POINT = "not a fixed-point number: let a QuantizeLinear or Quant read it first"
@@ -51,6 +54,10 @@ class Real:
         """Return the exact result of ``by``. Raises ``Refusal`` if it needs too large a table or too many steps."""
         raise NotImplementedError
 
+    def halved(self) -> Real:
+        """Return the number rounded to binary16. Raises ``Refusal`` if this is not supported."""
+        raise Refusal(f"{self} is {NO_FIXED_POINT}, so it cannot be rounded to half precision")
+
     def maximum(self, other: object, ops: Arithmetic) -> Real:
         """Return the larger of both. Raises ``Refusal`` if they are not of the same kind."""
         raise Refusal(f"{self} cannot be compared with another value; quantise them first")
@@ -58,29 +65,41 @@ class Real:
 
 @dataclass(frozen=True)
 class Mapped(Real):
-    """A value of the increasing function ``name``."""
+    """A value of the increasing function ``name``. ``half``: rounded to binary16."""
 
     name: str
     argument: Element
+    half: bool = False
 
     def __str__(self) -> str:
         return f"a result of {self.name}"
+
+    def halved(self) -> Mapped:
+        """Return the number rounded to binary16, which never decreases."""
+        return replace(self, half=True)
 
     def quantised(self, by: Quantiser) -> Element:
         """Return a look-up, by the argument's bits, in a table of the results for all values of its type."""
         function = FUNCTIONS[self.name]
 
-        def entry(x: Fraction) -> int:
-            return int(bounds_of(by.of(function(x, by.exponent)))[0])
+        def value(x: Fraction) -> Fraction:
+            if not self.half:
+                return function(x, by.exponent)
+            # Binary16 rounds at multiples of half its smallest step, none of which lies between the value and this one.
+            near = function(x, -STEPS.bit_length()) / (2 * STEPS)
+            return Fraction(half_steps(near.numerator, near.denominator), STEPS) / Fraction(2) ** by.exponent
 
-        key = (self.name, by.exponent, by.rounding, by.lo, by.hi)
+        def entry(x: Fraction) -> int:
+            return int(bounds_of(by.of(value(x)))[0])
+
+        key = (self.name, self.half, by.exponent, by.rounding, by.lo, by.hi)
         return table(by.call, self.argument, entry, 0, key)
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
         """Return the function of the larger argument, since the function is increasing."""
-        if not isinstance(other, Mapped) or other.name != self.name:
+        if not isinstance(other, Mapped) or (other.name, other.half) != (self.name, self.half):
             return super().maximum(other, ops)
-        return Mapped(self.name, ops.maximum(self.argument, other.argument))
+        return replace(self, argument=ops.maximum(self.argument, other.argument))
 
 
 @dataclass(frozen=True)
@@ -143,6 +162,12 @@ def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
         return left
     f = left.f - left.shift
     return ops.builder.cast(left, type_of_interval(0, int(most * Fraction(2) ** f), f))
+
+
+def half_data(ops: Arithmetic, data: Data) -> Data:
+    """Return a tensor rounded to binary16. Raises ``Refusal`` for infinities, and for numbers not in tables."""
+    found = [one.halved() if isinstance(one, Real) else half_element(ops, one) for one in data.elements.flat]
+    return data_of(found, data.shape, data.dtype)
 
 
 def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: int, key: tuple[object, ...]) -> Element:

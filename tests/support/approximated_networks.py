@@ -18,6 +18,8 @@ from support.onnx_networks import Build
 
 __all__ = ["Case", "random_case"]
 
+#: Bounds of a Clip, some of which are rounded to binary16.
+_LIMITS = (-40, -3.0009765625, 0, 5.0029296875, 30.0078125, 60, 100.03125)
 _SAMPLED, _PERFORATED = (231, 232, 233, 236, 261), (121, 122, 125, 123, 151, 154)
 
 
@@ -64,7 +66,7 @@ def _case(rng: random.Random) -> Case:
         elif kind == "act":
             op = rng.choice(("Relu", "LeakyRelu", "Clip", "Clip"))
             said: dict[str, Any] = {"alpha": rng.choice((0.25, 1.0, 2.0, 0.0))} if op == "LeakyRelu" else {}
-            ends = sorted(rng.choice((-40, -3.0009765625, 0, 5.0029296875, 30.0078125, 60, 100.03125)) for _ in range(2))
+            ends = sorted(rng.choice(_LIMITS) for _ in range(2))
             limits = [build.constant(one) for one in ends] if op == "Clip" else []
             names.append(build.node(op, names[-1], *limits, **said))
             applied[names[-1]] = Applied(half())

@@ -154,7 +154,7 @@ def test_what_cannot_be_applied_is_named() -> None:
         computed(convolution(w, None, (1, 1, 1, 1), 1, 0), np.zeros((1, 1, 1, 1)), 121)
 
 
-@pytest.mark.parametrize(("layer", "bias"), [(12, 11), (11, 12)])
+@pytest.mark.parametrize(("layer", "bias"), [(12, 11), (11, 12), (12, 12)])
 def test_a_dense_layer_and_its_bias_may_differ_in_precision(layer: int, bias: int) -> None:
     """The operation in half precision rounds its operands and results; sums need more than 11 bits."""
     from onnx import TensorProto, helper, numpy_helper
@@ -182,18 +182,59 @@ def test_a_dense_layer_and_its_bias_may_differ_in_precision(layer: int, bias: in
     assert not np.array_equal(wanted, x @ w + c / 2), "something was rounded"
 
 
-@pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
-def test_what_is_no_fixed_point_number_is_not_rounded_to_half_precision(op: str) -> None:
+def curve(op: str, exponent: int, after: str = "") -> bytes:
+    """Return a network of ``op`` of each of two numbers, quantised; ``after``: an operator in between."""
     from onnx import TensorProto, helper
 
-    nodes = [helper.make_node(op, ["x"], ["t"]), helper.make_node("QuantizeLinear", ["t", "s", "z"], ["y"])]
+    nodes = [helper.make_node(op, ["x"], ["t"])]
+    if after:
+        nodes.append(helper.make_node(after, ["t"], ["u"], kernel_shape=[1, 2]))
+    nodes.append(helper.make_node("QuantizeLinear", [nodes[-1].output[0], "s", "z"], ["y"]))
+    zero = helper.make_tensor("z", TensorProto.INT16, [], [0])
     graph = helper.make_graph(
         nodes,
         "curve",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2])],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 1, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.INT16, None)],
+        [helper.make_tensor("s", TensorProto.FLOAT, [], [2.0**exponent]), zero],
+    )
+    data: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    return data
+
+
+@pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_table_of_numbers_in_half_precision(op: str, pooled: bool) -> None:
+    """The argument is rounded to binary16, then the value, then the quantiser rounds; a pool may come in between."""
+    data = curve(op, -14, "MaxPool" if pooled else "")
+    applied = {"t": Applied(KNOBS[12]), **({"u": Applied(KNOBS[12])} if pooled else {})}
+    made = dais_verif.networks.parse(data, inputs={"x": (1, 3, 10)}, approximation=Approximation(applied))
+    x = np.arange(-(2**13), 2**13)[:, None] * 2.0**-10
+    rows = np.concatenate([x, x[::-1] if pooled else x], axis=1)
+    read = x.astype(np.float16).astype(np.float64)
+    exact = np.tanh(read) if op == "Tanh" else 1 / (1 + np.exp(-read))
+    value = np.maximum(exact, exact[::-1]) if pooled else exact
+    wanted = np.clip(np.rint(value.astype(np.float16).astype(np.float64) * 2**14), -(2**15), 2**15 - 1)
+    assert np.array_equal(dais_verif.run(made.program(), rows)[:, :1], wanted)
+    plain = np.clip(np.rint(value * 2**14), -(2**15), 2**15 - 1)
+    assert (wanted != plain).any()
+
+
+def test_a_quotient_is_not_rounded_to_half_precision() -> None:
+    """Means of 3 or 9 elements are neither fixed-point numbers nor in tables."""
+    from onnx import TensorProto, helper
+
+    zero = helper.make_tensor("z", TensorProto.INT8, [], [0])
+    graph = helper.make_graph(
+        [
+            helper.make_node("AveragePool", ["x"], ["t"], kernel_shape=[1, 3]),
+            helper.make_node("QuantizeLinear", ["t", "s", "z"], ["y"]),
+        ],
+        "mean",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 1, 3])],
         [helper.make_tensor_value_info("y", TensorProto.INT8, None)],
-        [helper.make_tensor("s", TensorProto.FLOAT, [], [2**-6]), helper.make_tensor("z", TensorProto.INT8, [], [0])],
+        [helper.make_tensor("s", TensorProto.FLOAT, [], [2**-6]), zero],
     )
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
-    with pytest.raises(NetworkError, match=r"knob 12 .*cannot be rounded to half precision"):
+    with pytest.raises(NetworkError, match="cannot be rounded to half precision"):
         dais_verif.networks.parse(data, inputs={"x": (1, 3, 2)}, approximation=Approximation({"t": Applied(KNOBS[12])}))

@@ -12,10 +12,10 @@ import numpy as np
 from dais_verif.approx import Knob
 from dais_verif.networks.arithmetic import Element
 from dais_verif.networks.call import Call, Data, Elements, data_of
-from dais_verif.networks.knobs import Applied, half_data, half_element, perforation_of, sampled
+from dais_verif.networks.knobs import Applied, half_element, perforation_of, sampled
 from dais_verif.networks.operators.windows import Windows
 from dais_verif.networks.problems import Refusal
-from dais_verif.networks.reals import NO_FIXED_POINT, Real
+from dais_verif.networks.reals import half_data
 
 __all__ = ["approximated", "filled", "under_knobs", "with_bias"]
 
@@ -24,7 +24,7 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     """Return the result of ``operator`` under the knobs of ``call``. Raises ``Refusal`` for unsupported knobs.
 
     In half precision the operands of an op are rounded to binary16, and its result is rounded once, from the exact
-    value. Softmax is never computed in half precision, as in HPVM's runtime.
+    value. A layer and its bias are two ops. Softmax is never computed in half precision, as in HPVM's runtime.
     """
     applied = call.applied
     if applied is None or applied.plain or call.op == "Conv":
@@ -37,21 +37,16 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
         return operator(call)
     if applied.first.axis is not None:
         raise Refusal(f"knob {applied.first.number} ({applied.first.words}) is for convolutions")
-    if applied.bias is not None and applied.bias.half != applied.first.half:
+    if applied.bias is not None:
         return _with_bias_apart(operator, call, applied.first, applied.bias)
     inputs = tuple(one if one is None else half_data(call.ops, one) for one in call.inputs)
     call.budget.take(sum(one.elements.size for one in inputs if one is not None))
     found = operator(replace(call, inputs=inputs))
-    if any(isinstance(one, Real) for one in found.elements.flat):
-        raise Refusal(
-            f"knob {applied.first.number} ({applied.first.words}): its result is {NO_FIXED_POINT}, so it cannot be "
-            "rounded to half precision"
-        )
     return half_data(call.ops, found)
 
 
 def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, bias: Knob) -> Data:
-    """Apply a layer and its bias as two ops, since only one of them is in half precision."""
+    """Apply a layer and its bias as two ops, each in its own precision."""
     addend = call.optional_reals(2, "C")
     assert addend is not None
     product = under_knobs(operator, replace(call, inputs=call.inputs[:2], applied=Applied(first)))
