@@ -6,7 +6,7 @@ EXAMPLE := examples/quantised_mac.bin
 
 # The variables that this file uses. Any other on the command line is an error, since make would ignore it silently.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
-  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED DATAPATH FAULTS FLIPS TWINS \
+  FROM BASE MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED DATAPATH FAULTS FLIPS TWINS \
   NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS
 
 # Values from the command line are plain text: otherwise make would expand $(shell ...) in them.
@@ -30,6 +30,7 @@ regress: export PROGRAMS ?= examples
 synth: export TARGET ?= ice40
 hil: export TARGET ?= sim://uart
 others-rtl: export FROM ?=
+test-changed: export BASE ?= origin/main
 twins: export TWINS ?= 400
 bench-datapath: export DATAPATH ?= build/DatapathBench
 mutate-prover: export MUTANTS ?= 300
@@ -53,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all test-interop lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -109,23 +110,20 @@ signoff: .venv/.ready  ## Run all stages that a policy requires of PROGRAM, and 
 check: .venv/.ready  ## Read and check PROGRAM, and report what ranges prove about overflow
 	$(call verb,check)
 
-test: .venv/.ready-test lint  ## Run the fast tests and the linters; takes minutes on two cores
-	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests
+test: .venv/.ready-test  ## Run the fast tests, lint and types side by side; takes minutes on two cores
+	.venv/bin/python tools/run_tests.py
+
+test-changed: .venv/.ready-test  ## Run the fast tests of files whose imports reach what changed since BASE=origin/main, and lint
+	.venv/bin/python tools/run_tests.py --changed "$$BASE"
+
+test-all: .venv/.ready-test  ## Run all tests, with whole campaigns and a new, printed seed; resumes; ends with a summary of what ran
+	.venv/bin/python tools/run_tests.py --all
 
 test-interop: .venv/.ready-test  ## Run the tests with da4ml: its interpreters, its Verilog and VHDL, faults seeded in them; takes many minutes
-	.venv/bin/python -m pytest -n 2 --dist load tests/interop
-
-test-all: .venv/.ready-test lint  ## Run all tests, with the long campaigns
-	.venv/bin/python -m pytest -n 2 --dist loadscope tests
-
-# Files that codespell reads. tools/vocabulary.txt lists the project's preferred words.
-PROSE := README.md CONTRIBUTING.md docs examples dais_verif
+	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist load tests/interop
 
 lint: .venv/.ready-test  ## Run ruff, mypy --strict, and codespell on prose
-	.venv/bin/codespell -D - -D tools/vocabulary.txt $(PROSE)
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	.venv/bin/python tools/run_tests.py --lint
 
 docs: .venv/.ready-test  ## Build the documentation site in build/site, to be opened as files; a dead link is an error
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build  # --quiet would hide warnings, which strict mode counts as errors

@@ -6,12 +6,15 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from support.places import CORPUS
+from support.tier import ALL, fast_tests
 
 from dais_verif.errors import ToolError
 from dais_verif.golden import fast
@@ -19,6 +22,17 @@ from dais_verif.toolchain import tools
 
 # A shell starts background processes with SIGINT ignored, and all processes that we start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# The fast tests try the same examples each time, whatever ran before them. By default, hypothesis also tries constants
+# of the sources of all modules that are loaded, and reading them takes 8 s.
+settings.register_profile("fast", derandomize=True, database=None)
+if not ALL:
+    settings.load_profile("fast")
+    providers._get_local_constants = lambda: providers._local_constants
+
+
+_SPENT = pytest.StashKey[float]()
 
 
 def pytest_report_header() -> list[str]:
@@ -36,6 +50,26 @@ def pytest_report_header() -> list[str]:
             lines.append(f"{name}: none ({error})")
     lines.append(f"corpus: {CORPUS if CORPUS.is_dir() else 'none'}")
     return lines
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In the fast tests, keep one simulator of each case, and of a test with the marker ``few`` some cases."""
+    config.stash[_SPENT] = sum(os.times()[:4])
+    if ALL:
+        return
+    kept = fast_tests(items)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Note the CPU seconds of the test and of the processes that it waited for, for ``tests/seconds.json``."""
+    result = yield
+    now = sum(os.times()[:4])
+    item.user_properties.append(("cpu", round(now - item.config.stash.get(_SPENT, 0.0), 2)))
+    item.config.stash[_SPENT] = now
+    return result
 
 
 def _package(name: str) -> str:

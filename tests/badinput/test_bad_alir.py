@@ -195,6 +195,7 @@ def test_any_wrong_field_is_one_line(data: bytes, tmp_path: Path, capfd: pytest.
     assert_one_line(data, tmp_path, capfd, "convert")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_or_broken_file_is_one_line(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert_one_line(LARGE[name], tmp_path, capfd)

@@ -86,6 +86,7 @@ DESIGNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.few(6)
 @needs_icarus
 @pytest.mark.parametrize("name", DESIGNS)
 def test_design(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:

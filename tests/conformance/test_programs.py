@@ -97,6 +97,7 @@ def test_golden(whole: Whole) -> None:
 IN_VERILATOR = ("constants_only", "constants_beside_an_output_of_an_input", "all_outputs_without_bits", "nothing")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("simulator", "name"), [("icarus", name) for name in PROGRAMS] + [("verilator", name) for name in IN_VERILATOR]
 )

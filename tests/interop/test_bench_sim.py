@@ -179,6 +179,7 @@ class TestGoals:
         assert unmet(results) == []
         assert len(lines(results)) == len(SLOWER) + 5
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize("goal", SLOWER)
     def test_that_are_missed(self, goal: str, results: dict[str, Any]) -> None:
         path, factor = SLOWER[goal]

@@ -81,6 +81,7 @@ def proved(body: str, folder: Path, *options: str) -> Run:
     return run_prove(PROGRAM, folder, *options, *tied(options, folder), rtl=f"{HEAD}  {body}\nendmodule\n")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", RIGHT)
 def test_it_is_an_enable(name: str, tmp_path: Path) -> None:
     body, options, (old, new) = RIGHT[name]

@@ -289,6 +289,7 @@ def test_slow_logic_is_confirmed_with_what_icarus_runs_in_time(
     assert (found.verdict, found.simulators[0].vectors_compared) == (verdict, vectors), found.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("seconds", "rtl", "verdict", "vectors"),
     [

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.door import command
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load, write_binary
@@ -93,7 +94,7 @@ def check_witness(a: Program, b: Program, found: Equivalence) -> None:
 
 
 @given(programs(widest=6))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_program_is_equal_to_itself(case: tuple[Program, random.Random]) -> None:
     program, _ = case
     found = compare_programs(program, program)
@@ -106,7 +107,7 @@ def test_brute_force_agrees(count: int) -> None:
 
     @given(programs(widest=4), st.integers(0, 1 << 30))
     @settings(
-        max_examples=count,
+        max_examples=examples(count),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )

@@ -122,6 +122,7 @@ def test_beside_an_input_without_bits(tmp_path: Path) -> None:
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("front_end", ["slang", BOTH])
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_is_seen_in_a_simulator(name: str, front_end: str, tmp_path: Path) -> None:

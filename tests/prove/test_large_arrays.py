@@ -72,6 +72,7 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(known)
 
 
+@pytest.mark.few(2)
 @pytest.mark.usefixtures("deep")
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_large_array_is_proved(name: str, tmp_path: Path) -> None:
@@ -122,6 +123,7 @@ def depth(tree: Value) -> int:
     return 1 + max(depth(tree.low), depth(tree.high)) if isinstance(tree, Pieces) else 0
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(20))
 def test_pieces_hold_what_was_assigned(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random assignments and choices between two values hold the same bits as integers."""

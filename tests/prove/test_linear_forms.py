@@ -187,6 +187,7 @@ def test_not_equal(name: str, short: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert left != right
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("times", [2, 8, 64])
 def test_a_layer_of_64_folded(times: int, tmp_path: Path) -> None:
     """A folded layer equals shifts and adds in a tree.

@@ -161,6 +161,7 @@ def marked(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rtl", marked(RIGHT))
 def test_registers_are_matched_by_what_they_hold(rtl: str, tmp_path: Path) -> None:
     name, text = RIGHT[rtl]
@@ -227,6 +228,7 @@ LATE = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rtl", LATE)
 def test_what_is_wrong_late_is_not_proved(rtl: str, tmp_path: Path) -> None:
     record = proved("f01_counter", LATE[rtl], tmp_path, timeout=1.0)
@@ -268,6 +270,7 @@ endmodule
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("p", "q", "passes"),
     [("= 0", "= 0", True), ("= 0", "= 1", False), ("", "", False), ("= 3", "= 3", True)],

@@ -46,6 +46,7 @@ def test_wrapping_where_a_promise_breaks_is_proved(tmp_path: Path) -> None:
     all_proved(overflowing(), tmp_path)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", [n for n in ODD_PROGRAMS if any(t.width for t in ODD_PROGRAMS[n].output_types)])
 def test_programs_of_odd_shapes(name: str, tmp_path: Path) -> None:
     all_proved(ODD_PROGRAMS[name], tmp_path)

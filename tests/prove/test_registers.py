@@ -118,6 +118,7 @@ BUGGY = (
 )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("front_end", ["slang", BOTH])
 @pytest.mark.parametrize(
     "name",

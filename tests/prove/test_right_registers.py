@@ -27,6 +27,7 @@ def ended(text: str, folder: Path, *options: str) -> tuple[tuple[str, int], str]
     return run.ending, str(run.tree["message"])
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 @pytest.mark.parametrize(
     ("k", "rest", "verdict"),
@@ -72,6 +73,7 @@ STRUCTURE = "{ logic [3:0] a; logic [6:0] b; }"
 UNPACKED, PACKED = f"struct {STRUCTURE} t [0:3];", f"struct packed {STRUCTURE} [3:0] t;"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("declared", "wrong", "verdict"),
     [

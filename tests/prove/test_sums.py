@@ -59,6 +59,7 @@ def test_sums_that_differ_in_one_thing_are_not_taken_for_each_other(tmp_path: Pa
     assert set(run.statuses("op").values()) == {"PROVED"}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("reads", "instead"), [(3, 2), (4, 2), (5, 2), (7, 8), (10, 9)])
 def test_an_output_that_is_a_sum_much_like_its_own_is_refuted(reads: int, instead: int, tmp_path: Path) -> None:
     program = near()
@@ -158,6 +159,7 @@ FIRST = (
 )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in FIRST else pytest.mark.slow) for name in FAULTS]
 )
@@ -210,6 +212,7 @@ def exported(name: str, folder: Path, **options: object) -> Path:
     return folder
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -243,6 +246,7 @@ PLACES = {"sign": 1, "negation": 2, "pad": 3, "negation of the second": 6, "pad 
 IN_STAGES = ("negation", "drop", "operands")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("place", "options"),
     [

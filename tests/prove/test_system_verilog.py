@@ -205,6 +205,7 @@ def test_a_mistake_is_refuted_and_confirmed(name: str, tmp_path: Path) -> None:
     assert run.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -108,6 +108,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("in_use")
 @pytest.mark.parametrize(("name", "engine"), PAIRS)
 def test_a_bug_in_one_engine_is_found_before_anything_is_simulated(

@@ -20,6 +20,7 @@ VECTORS = ("--vectors", 400)
 MISMATCH = ("RTL_MISMATCH", 1)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "bug",
     [

@@ -17,6 +17,7 @@ from junitparser import JUnitXml
 from rich.table import Table
 from rich.text import Text
 from support.pages import mismatch_run, passed_run
+from support.tier import examples
 
 from dais_verif.cli.main import _run
 from dais_verif.printable import command_line, printable
@@ -48,7 +49,7 @@ def commands(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.lstrip().startswith("::") or re.search(r"##(vso)?\[", line)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(ANY)
 def test_what_is_printable_is_one_line_and_harmless(text: str) -> None:
     shown = printable(text)

@@ -195,6 +195,7 @@ TABLES: dict[str, tuple[Callable[[Path], object], list[Any]]] = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", TABLES)
 def test_odd_tables_are_read_or_refused(kind: str, tmp_path: Path) -> None:
     read, seeds = TABLES[kind]
@@ -254,6 +255,7 @@ def arrays(folder: Path) -> list[tuple[str, bytes]]:
     return [*found, ("c.csv", b"a,b,c\n1,2,3\n-4.5,5e3,6\n"), ("d.json", b"[[1, 2, 3], [4.5, 5, 6]]")]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", range(4))
 def test_damaged_vectors_are_read_or_refused(number: int, tmp_path: Path) -> None:
     name, data = arrays(tmp_path)[number]

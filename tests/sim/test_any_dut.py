@@ -144,6 +144,7 @@ def test_an_input_that_keeps_its_value(tmp_path: Path) -> None:
     assert sim(rtl, tmp_path / "wrong", ports=PORTS + "[tie]\nmode = 4\n").ending == ("RTL_MISMATCH", 1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("latency", "simulator"),
     [
@@ -226,6 +227,7 @@ EACH_FAULT = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "simulator"), EACH_FAULT)
 def test_a_fault_of_a_clocked_design_is_found(name: str, simulator: str, tmp_path: Path) -> None:
     old, new, words = FAULTS[name]

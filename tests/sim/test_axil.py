@@ -73,6 +73,7 @@ def failing(
     return failed, (folder / "simulation.log").read_text()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("simulator", "latency"), [("icarus", 0), ("icarus", 3), ("verilator", 1)])
 def test_the_block_does_what_its_page_says(simulator: str, latency: int, tmp_path: Path) -> None:
     failed, log = failing(EVERY, tmp_path, simulator=simulator, latency=latency)
@@ -120,6 +121,7 @@ BUGS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_is_found(name: str, tmp_path: Path) -> None:
     bug, test = BUGS[name]

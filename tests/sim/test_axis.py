@@ -50,6 +50,7 @@ def simulated(
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("latency", [0, 1, 5])
 def test_every_beat_equals_the_golden_model(latency: int, tmp_path: Path) -> None:
     finding = simulated(EVERY, tmp_path, latency=latency)
@@ -171,6 +172,7 @@ BUGS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_in_the_shell_is_found(name: str, tmp_path: Path) -> None:
     seeded, message = BUGS[name]

@@ -14,6 +14,7 @@ from support.door import mutant, run_sim
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.emitter import emit_verilog
@@ -65,7 +66,7 @@ def test_both_paths_give_the_same_outputs(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_on_random_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
-    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(drawn=programs(), number=st.integers(0, 1 << 30))
     def same(drawn: tuple[Program, Any], number: int) -> None:
         program, _ = drawn

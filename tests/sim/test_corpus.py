@@ -47,6 +47,7 @@ def test_golden_model_reproduces_the_expected_outputs(file: Path) -> None:
     np.testing.assert_array_equal(run(program, inputs[few], engine="exact"), expected[few])
 
 
+@pytest.mark.few(6)
 @by_program
 def test_every_file_of_a_program_means_the_same_and_gives_the_same_rtl(program: Path) -> None:
     loaded = [dais_verif.load(file) for file in files_of(program)]
@@ -82,11 +83,13 @@ def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str], *simu
         assert simulator["bits_compared"] == simulator["vectors_compared"] * bits > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("program", TO_BOTH, ids=lambda path: path.name)
 def test_rtl_equals_golden_model_in_both_simulators(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     simulate(files_of(program)[-1], 1000, capsys, "icarus", "verilator")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "program",
     [

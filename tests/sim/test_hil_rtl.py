@@ -71,6 +71,7 @@ def reply(tag: int, payload: bytes) -> Frame:
     return Frame(Kind.RUN | REPLY, tag, payload)
 
 
+@pytest.mark.few(2)
 def test_it_says_what_it_is(board: socket.socket) -> None:
     (frame,) = exchange(board, encode(Frame(Kind.IDENTIFY, 0x7E7D5E5D, b"")), 1)
     assert frame[:2] == (Kind.IDENTIFY | REPLY, 0x7E7D5E5D)
@@ -151,6 +152,7 @@ def test_a_request_that_fills_the_buffer(board: socket.socket) -> None:
     assert exchange(board, run(1, inputs), 1) == [reply(1, outputs)]
 
 
+@pytest.mark.few(2)
 def test_any_noise_is_survived(board: socket.socket) -> None:
     """A request after noise and a flag is answered, and no frame looks like an answer to another request."""
     rng = random.Random(1)

@@ -44,12 +44,14 @@ def is_wrong(run: Run) -> None:
     assert "right when this vector is replayed" not in run.blame["text"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
 @pytest.mark.parametrize("value", WRONG)
 def test_each_value_is_driven_with_a_single_vector(value: str, simulator: str, tmp_path: Path) -> None:
     is_wrong(run_sim(PROGRAM, tmp_path, "--vectors", 1, rtl=module(value), simulator=simulator))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("value", [*WRONG, RIGHT])
 def test_vectors_that_exhaust_count_once(value: str, tmp_path: Path) -> None:
     run = run_sim(PROGRAM, tmp_path, "--exhaustive-bits", 8, "--vectors", 1, rtl=module(value), simulator="verilator")
@@ -64,6 +66,7 @@ def test_a_design_that_ignores_the_port_passes(tmp_path: Path) -> None:
     assert run_sim(PROGRAM, tmp_path / "own", "--stages", 2, simulator="both").ending == ("PASS", 0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize("options", [("--latency", 1), ()], ids=["latency", "found"])
 def test_a_pipeline_that_registers_the_port(simulator: str, options: tuple[object, ...], tmp_path: Path) -> None:
@@ -96,6 +99,7 @@ SECOND = Program.build([(-1, 0, -1, 0, (1, -1, 0)), (-1, 1, -1, 0, (0, 4, 0))], 
 PORTS = '[inputs]\nport = "x_{}"\n[outputs]\nport = "y"\n'
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize(
     ("value", "verdict"), [("x_1", "PASS"), ("x_1 ^ x_0", "RTL_MISMATCH"), ("x_1 ^ !x_0", "RTL_MISMATCH")]
@@ -137,6 +141,7 @@ def test_behind_a_stream(value: str, verdict: Verdict, tmp_path: Path) -> None:
     assert finding.verdict is verdict, finding.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("value", "verdict"), [*((v, Verdict.RTL_MISMATCH) for v in WRONG), (RIGHT, Verdict.PASS)])
 def test_on_a_board(value: str, verdict: Verdict, tmp_path: Path) -> None:
     core = module(value)
@@ -149,6 +154,7 @@ def test_on_a_board(value: str, verdict: Verdict, tmp_path: Path) -> None:
         assert "gives the same wrong bits each time" in record.first_mismatch.blame.text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize(("value", "verdict"), [("n", "PASS"), ("n ^ z", "RTL_MISMATCH"), ("n ^ !z", "RTL_MISMATCH")])
 def test_a_port_of_a_machine(value: str, verdict: str, simulator: str, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def edited(folder: Path, at: Path, name: str, old: str, new: str) -> Path:
     return at
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_rtl_is_held_against_all_members(folders: dict[str, Path], form: str) -> None:
     record = simulate(SimulationRequest(program=folders[form], simulator="icarus", vectors=1, seed=3)).record

@@ -55,6 +55,7 @@ def simulated(machine: Machine, folder: Path, simulator: str | None = "icarus", 
     return simulate(request).record
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "simulator"),
     [
@@ -156,6 +157,7 @@ def windows() -> StreamForm:
     return stream_form(kernel("min_pool", [Tensor.of(S5, 4, 4)], (4, 4), given))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("count", [16, 17, 20, 26])
 def test_beats_that_a_machine_may_hold_back_are_known(count: int, windows: StreamForm) -> None:
     machine = windows.machine

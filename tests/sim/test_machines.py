@@ -44,6 +44,7 @@ def sim(of: Any, rtl: str | None = None, folder: Path | None = None, **options: 
     return simulate(SimulationRequest(program=program, **{"simulator": "icarus", **options})).record
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("name", "simulator"),
     [
@@ -128,6 +129,7 @@ FIRST = (
 )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=() if fault in FIRST else pytest.mark.slow) for fault in FAULTS]
 )
@@ -398,6 +400,7 @@ def test_an_expectation_that_the_oracle_contradicts_blames_no_rtl(monkeypatch: p
     assert record.message.startswith("the golden engines disagree in cycle 10, before its edge: the oracle gives")
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", REAL)
 def test_the_fast_engine_expects_what_the_oracle_does(name: str) -> None:
     of = load_machine(FSM / name / "fsm.json.gz")
@@ -475,6 +478,7 @@ def test_blame_names_the_op_of_a_block(tmp_path: Path) -> None:
     assert blame.expected is not None and blame.found is not None and blame.expected.raw != blame.found.raw
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "old", "new", "kind", "signal"),
     [

@@ -39,6 +39,7 @@ def verified(
     return verify(program, generate(program, rows, 1), RtlDesign((folder / "model.v",), "model"), folder, options)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", WITH_OUTPUT)
 def test_a_program_of_odd_shape_passes_in_icarus(name: str, tmp_path: Path) -> None:
     finding = verified(WITH_OUTPUT[name], tmp_path, ICARUS)
@@ -60,6 +61,7 @@ def test_a_program_of_odd_shape_passes_in_verilator(name: str, tmp_path: Path) -
     assert finding.verdict is Verdict.PASS, finding
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", WITHOUT_OUTPUT)
 def test_a_program_without_output_bits_is_not_run(name: str, tmp_path: Path) -> None:
     finding = verified(WITHOUT_OUTPUT[name], tmp_path, ICARUS)
@@ -93,6 +95,7 @@ def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("in_icarus", "verdict"),
     [

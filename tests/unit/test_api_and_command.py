@@ -107,6 +107,7 @@ def steady(tree: Any) -> Any:
     return [steady(value) for value in tree] if isinstance(tree, list) else tree
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_record_is_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, call = CASES[name]

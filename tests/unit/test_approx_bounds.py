@@ -79,6 +79,7 @@ def reached(exact: Any, made: Approximated, rows: np.ndarray) -> list[Fraction]:
 KNOBS = ("fp32 11", "fp16 12", "perf 121", "perf 124", "perf_fp16 156", "samp 232", "samp 236", "samp_fp16 269")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("conv", KNOBS)
 @pytest.mark.parametrize("rest", ["fp32 1", "fp16 12"])
 def test_no_input_exceeds_a_bound(conv: str, rest: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from junitparser import JUnitXml
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.printable import printable
@@ -157,7 +158,7 @@ def test_none_of_them_shows_a_pass_that_is_none(record: AnyRecord, verdict: Verd
 ODD = st.text(st.characters(codec="utf-8", categories=None) | st.sampled_from("<>&|`%:,\r\n\0\x1b*_[]"), max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ODD, ODD, ODD)
 def test_whatever_the_texts_hold_the_form_stands(name: str, message: str, blame: str) -> None:
     record = regression(job(name, Verdict.RTL_MISMATCH, message=message, blame=blame), job("good"))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.errors import InputError, ProgramError, ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
@@ -25,7 +26,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.stimulus import generate_common
 
 S4, S5 = (1, 3, 0), (1, 4, 0)
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def mutated(program: Program, rng: random.Random) -> Program:

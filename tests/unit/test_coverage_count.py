@@ -14,6 +14,7 @@ from support.coverage_cases import names
 from support.fast_cases import forced, isas
 from support.slow_coverage import Bin, all_bins, hit_bins
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
@@ -40,7 +41,7 @@ def slowly(program: Program, batch: Batch) -> set[Bin]:
 
 
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(case=batches(rows=6) | batches(rows=6, alir=True))
 def test_it_is_counted_as_the_slow_counter_does(engine: str, case: Case) -> None:
     program, rows = case
@@ -60,7 +61,7 @@ def test_inputs_at_the_ends_of_int64_lose_what_is_below_the_grid(value: int, f: 
 
 
 @pytest.mark.parametrize("isa", isas())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seed=st.integers(0, 1 << 32), rows=st.sampled_from((1, 33, 2047, 2049, 4111)), jobs=st.sampled_from((1, 2)))
 def test_however_many_vectors_and_threads(isa: str, seed: int, rows: int, jobs: int) -> None:
     """Coverage is right for any number of rows and threads; the vector of one random row differs from all others."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.coverage_cases import names, reachable, small_program, verify_claims
 from support.slow_coverage import Bin, hit_bins
+from support.tier import examples
 
 from dais_verif.coverage import Effort, How, Measured, measure, measured, summary
 from dais_verif.coverage.search import Search
@@ -38,7 +39,7 @@ def found_in(seed: int, effort: Effort, *, keeping: bool = False, alir: bool = F
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(seed=st.integers(0, 1 << 32), alir=st.booleans())
 def test_claims_hold_for_all_inputs(way: str, seed: int, alir: bool) -> None:
     found, left = found_in(seed, WAYS[way], alir=alir)
@@ -135,7 +136,7 @@ def test_the_same_seed_finds_the_same_vectors() -> None:
     assert rows[0]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 1 << 32))
 def test_directed_vectors_break_no_promise_that_is_checked(seed: int) -> None:
     program = small_program(random.Random(seed))

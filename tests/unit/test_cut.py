@@ -59,6 +59,7 @@ def test_a_path_may_be_as_long_as_the_program() -> None:
     assert by_cone(range(count), [(max(i - 1, 0),) for i in range(count)], [count - 1]) == list(range(count))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(20))
 def test_groups_keep_their_limits_and_read_no_later_one(seed: int, small_groups: None) -> None:
     program = random_program(random.Random(seed), 400)
@@ -74,6 +75,7 @@ def test_groups_keep_their_limits_and_read_no_later_one(seed: int, small_groups:
     assert max(map(len, lists(pipeline))) <= 21
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SHAPES)
 def test_no_list_and_no_line_is_long(name: str) -> None:
     program = SHAPES[name]

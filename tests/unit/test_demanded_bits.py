@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.slow_faults import flipped_outputs
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load
@@ -22,7 +23,7 @@ X, Y = (-1, 0, -1, 0, S8), (-1, 1, -1, 0, S8)
 
 
 @given(batches(rows=4) | batches(rows=4, alir=True))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_bit_that_is_not_demanded_changes_no_output(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     batch = Batch.of(rows, program.n_in)

@@ -134,6 +134,7 @@ def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> 
     return output
 
 
+@pytest.mark.few(6)
 @ALL
 def test_verilator_finds_nothing_to_say(model: Path) -> None:
     found = tools.verilator()
@@ -160,6 +161,7 @@ def test_slang_finds_no_error(model: Path) -> None:
     )
 
 
+@pytest.mark.few(6)
 @SMALL
 def test_yosys_synthesises_it_and_finds_no_problem(model: Path) -> None:
     yosys = shutil.which("yosys")

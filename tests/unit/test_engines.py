@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.errors import ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
@@ -20,7 +21,7 @@ from dais_verif.golden.batch import compile_program
 from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch
 
-FAST = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def violation_of(program: Program, batch: Batch, engine: Any) -> str | None:
@@ -60,7 +61,7 @@ def test_engines_agree_on_random_programs_of_alir(case: tuple[Program, list[list
 
 
 @given(batches(promise_keeping=True) | batches(promise_keeping=True, alir=True))
-@settings(FAST, max_examples=200)
+@settings(FAST, max_examples=examples(200))
 def test_promise_keeping_programs_never_violate(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     assert violation_of(program, Batch.of(rows, program.n_in), "exact") is None

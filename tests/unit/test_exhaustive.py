@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.exhaustive_vectors import U8, check_promises, declare, low_bits, port_rows, reads, values_of
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle
@@ -22,7 +23,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 
 @given(programs(widest=8) | programs(widest=8, alir=True))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_bit_outside_the_cone_changes_nothing(case: tuple[Program, random.Random]) -> None:
     program, rng = case
     width = ports_of(program).input_bits
@@ -40,7 +41,7 @@ def test_a_bit_outside_the_cone_changes_nothing(case: tuple[Program, random.Rand
 
 
 @given(programs(widest=8) | programs(widest=8, alir=True))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bits_outside_the_cone_changed_together_change_nothing(case: tuple[Program, random.Random]) -> None:
     program, rng = case
     width = ports_of(program).input_bits
@@ -56,7 +57,7 @@ def test_bits_outside_the_cone_changed_together_change_nothing(case: tuple[Progr
 
 
 @given(programs(widest=5) | programs(widest=5, alir=True))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_output_that_is_exhausted_has_met_all_its_values(case: tuple[Program, random.Random]) -> None:
     program, _ = case
     found = plan(program, max_rows=600, max_bits=9)

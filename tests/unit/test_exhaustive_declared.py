@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.exhaustive_vectors import check_promises, declare, port_rows, reads
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.program import Program
 from dais_verif.program.cones import input_bits
@@ -53,7 +54,7 @@ def test_declared_intervals_are_what_is_exhausted() -> None:
 
 
 @given(programs(widest=6))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_with_intervals_every_declared_combination_of_a_cone_is_met(case: tuple[Program, random.Random]) -> None:
     program, rng = case
     if ports_of(program).input_bits > 11:

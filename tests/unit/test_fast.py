@@ -127,6 +127,7 @@ def test_every_input_of_small_programs(widest: int) -> None:
     assert taken > 20
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("code", [0, 1, 2, -2, 3, -3, 4, 6, -6, 7, 9, -9, 10])
 def test_exact_results_of_about_64_bits(code: int) -> None:
     """Results are right if exact ones do not fit a machine integer, of whose bits the types hold only a few."""
@@ -209,6 +210,7 @@ def test_any_number_of_inputs_and_outputs(n_in: int, n_out: int) -> None:
     everywhere(program, doubles, numbers.integers(-128, 128, (n_in, 5)).astype(np.int8))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("bits", [8, 16, 24, 32, 53, 64])
 def test_outputs_that_no_cache_holds(bits: int) -> None:
     """Outputs of at most ``bits`` bits, mostly unaligned, are written as the narrowest integers or as doubles."""

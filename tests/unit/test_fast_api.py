@@ -29,6 +29,7 @@ INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 COUNTS = (1, 31, 33, 2077, 4100)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("chunk", range(3))
 def test_every_function_gives_what_the_oracle_gives(chunk: int) -> None:
     """Values and error messages are equal, also for programs beyond the kernel, which another engine runs."""
@@ -132,6 +133,7 @@ def kinds_of_doubles() -> list[float]:
     return [sign * value for value in (0.0, *powers, *odd, *near) for sign in (1, -1)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("far", [0, 40, 63, 600, 879, 895, 1000, 1500, 2000, 4000])
 def test_doubles_of_every_size_at_scales_up_to_the_limits(far: int) -> None:
     """Doubles of every size are right for inputs of 64, 30 and 53 bits that are shifted far up or far down."""

@@ -29,6 +29,7 @@ from support.pages import (
     signoff,
 )
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -451,7 +452,7 @@ def decoded(data: str) -> Any:
     return json.loads(data)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(st.one_of(programs(), programs(alir=True)))
 def test_operands_can_be_read_off_the_text(made: tuple[Program, Any]) -> None:
     """The page reads operands from the text, as it has no other list of them."""

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tier import examples
 from support.upstream_kernels import upstream
 
 from dais_verif.errors import InputError
@@ -110,7 +111,7 @@ def mappings(draw: st.DrawFn) -> Mapping:
 
 
 class TestOutputs:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(mappings(), st.booleans(), st.sampled_from([1, 2, 1 << 20]))
     def test_what_is_found_is_what_there_is(self, mapping: Mapping, inside: bool, stretch: int) -> None:
         before, chains.STRETCH = chains.STRETCH, stretch
@@ -197,7 +198,7 @@ def touched_by(mapping: Mapping, tensor: MappedTensor, member: Point) -> list[Po
 
 
 class TestInputs:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(touched())
     def test_what_is_exceeded_is_found(self, mapping: Mapping) -> None:
         (x,) = mapping.inputs
@@ -215,7 +216,7 @@ class TestInputs:
             assert finding.element is not None and finding.element in touched_by(mapping, x, finding.members[0])
             assert beyond(finding.members[0], finding.element)
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(touched())
     def test_the_needed_pattern_holds_all_and_no_less_would(self, mapping: Mapping) -> None:
         (x,) = mapping.inputs
@@ -307,7 +308,7 @@ def written_by_blocks(draw: st.DrawFn) -> Mapping:
 
 
 class TestWhatBlocksWrite:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(written_by_blocks())
     def test_a_mapping_that_passes_writes_each_element_once(self, mapping: Mapping) -> None:
         (y,) = mapping.outputs

@@ -127,6 +127,7 @@ def compared(tmp_path: Path, machine: Machine, made: KernelInstance) -> str:
     return record.verdict.value
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", list(instances()))
 def test_every_frame_of_a_stream_is_the_unfolded_instance(name: str, tmp_path: Path) -> None:
     made = instances()[name]

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load, read_binary, write_binary
 from dais_verif.program.ranges import PromiseStatus, analyse
 
-FAST = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 U4 = (0, 4, 0)
 INPUT = (-1, 0, -1, 0, U4)

@@ -168,6 +168,7 @@ def test_random_machines_are_counted_as_by_hand(seed: int) -> None:
         assert bins == number + lost, name
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 60))])
 def test_no_state_that_is_called_unreachable_is_ever_seen(seed: int) -> None:
     """``measure_machine`` itself raises if a state shown to be unreachable occurs in many cycles of random inputs."""

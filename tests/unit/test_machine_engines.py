@@ -19,6 +19,7 @@ from dais_verif.machine.step import Element, step_of
 REAL = sorted(path.name for path in FSM.glob("f*"))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("name", REAL)
 def test_real_machines_in_many_lanes(name: str, after: bool) -> None:

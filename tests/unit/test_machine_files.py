@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.machines import NIBBLE, block, connect, counter, machine, read_tree, same_machine, signal
 from support.places import FSM
+from support.tier import examples
 
 import dais_verif
 from dais_verif.errors import InputError, RequestError
@@ -53,7 +54,7 @@ def test_random_machines_come_back_from_alirfsm(count: int) -> None:
     assert written >= count
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 1 << 64), st.booleans())
 def test_a_text_says_all_of_a_machine(seed: int, initialised: bool) -> None:
     of = random_machine(random.Random(seed), initialised=initialised)

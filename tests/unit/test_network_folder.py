@@ -144,6 +144,7 @@ def test_configurations_that_the_manifest_does_not_list_are_refused(copy: Path) 
         read_folder(copy)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("key", "value"),
     [

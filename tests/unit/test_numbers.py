@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.program.numbers import Batch, Column, compact, doubles_of_raw, floor_to_grid
@@ -46,7 +47,7 @@ def test_a_number_is_taken_exactly(number: Any) -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_every_double_survives_beside_every_other(values: list[float]) -> None:
     batch = Batch.of(np.array(values).reshape(-1, 1), 1)
     assert batch.rows == len(values)

@@ -196,6 +196,7 @@ def run(command: Sequence[str], folder: Path, env: dict[str, str] | None = None)
     return output
 
 
+@pytest.mark.few(6)
 @over_programs
 @pytest.mark.parametrize("options", [OPTIONS["4 stages with everything"]])
 def test_simulators_and_slang_find_nothing_to_say(model: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.golden import oracle
 from dais_verif.program import Program
@@ -88,7 +89,7 @@ def test_slices_of_two_readers_of_a_shifted_input() -> None:
 
 
 @given(batches())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bit_slices_are_what_the_input_ops_read(case: tuple[Program, list[list[Any]]]) -> None:
     """The element carries floor(x * 2**-lo) modulo its width, and every reader finds its value in it."""
     program, rows = case

@@ -258,6 +258,7 @@ def one_stage_more(folder: Path) -> None:
     (folder / "sim" / "layer_wrapper_binder.cc").unlink()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("lie", [flipped, other_model, one_register_less, one_stage_more])
 def test_a_folder_that_lies_is_refuted(lie: Callable[[Path], None], tmp_path: Path) -> None:
     folder = da4ml_folder(tmp_path / "project", pipelined=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.random_graphs import random_graph, random_term, table
+from support.tier import examples
 
 from dais_verif.prover import terms as T
 from dais_verif.prover.bit_level import fraig, sat_solver
@@ -25,7 +26,7 @@ from dais_verif.prover.terms.node import make
 ROWS = 64
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.integers(0, 1 << 40), st.integers(1, 9))
 def test_the_bits_of_a_term_are_its_value(seed: int, width: int) -> None:
     rng = random.Random(seed)
@@ -60,7 +61,7 @@ def test_patterns_are_turned_and_turned_back(rows: list[int]) -> None:
 
 @pytest.mark.parametrize("forgetful", [False, True], ids=["learning", "forgetful"])
 @pytest.mark.parametrize("inputs", [5, 10])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_tables_and_solver_know_what_is_equal(inputs: int, forgetful: bool, seed: int) -> None:
     """With 10 inputs, a sample is tried before the table; a forgetful solver restarts for most questions."""
@@ -140,7 +141,7 @@ def wrong_merges(seed: int) -> list[int]:
     return wrong
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_nothing_changes_and_all_that_is_equal_is_merged(seed: int) -> None:
     assert wrong_merges(seed) == []

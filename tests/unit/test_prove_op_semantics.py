@@ -34,6 +34,7 @@ from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.terms import Term, nodes, var
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("code", UNARY)
 def test_an_op_of_one_operand_on_all_small_types(code: int) -> None:
     assert everything(code, UNARY[code], 1, SMALL) > 1000

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.program import Program, assemble
 from dais_verif.prover.assumptions import Assumptions
@@ -99,7 +100,7 @@ def test_a_netlist_of_other_gates_is_proved(seed: int) -> None:
     assert wrong_merges(graph, proved, seed) == []
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(programs(), st.integers(0, 1 << 30), st.sampled_from([0, 0.01, 0.1]), st.sampled_from([4, 64]))
 def test_what_is_merged_is_equal(made: tuple[Program, random.Random], seed: int, faults: float, few: int) -> None:
     """Merged nodes are equal, even with few patterns, where most questions are about nodes that only look equal."""
@@ -107,6 +108,7 @@ def test_what_is_merged_is_equal(made: tuple[Program, random.Random], seed: int,
     assert wrong_merges(graph, proved, seed) == []
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_fault_is_merged_away(seed: int) -> None:
     program = assemble(NETWORK)

@@ -63,6 +63,7 @@ def test_a_proof_is_a_test_of_its_own(project: Path) -> None:
     assert found == ["programs/a.bin::sim[stages=2]", "programs/a.bin::prove[stages=2]"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -93,6 +94,7 @@ def test_a_marked_function_is_a_test_a_program(project: Path) -> None:
     assert collected(project, "test_marked.py") == ["test_marked.py::test_it[a]", "test_marked.py::test_it[b]"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("text", "says"),
     [

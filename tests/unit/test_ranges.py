@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
 from support.strategies import batches, programs
+from support.tier import examples
 
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
@@ -20,7 +21,7 @@ from dais_verif.program.linear_ranges import sharp_ranges
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ranges import Analysis, PromiseStatus, analyse
 
-FAST = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def assert_sound(analysis: Analysis, inputs: Sequence[Fraction], *, declared: bool = False) -> None:

@@ -152,6 +152,7 @@ def test_what_failed_runs_first_and_alone(regress: Call, tmp_path: Path) -> None
     assert [Path(line["result"]["job"]["program"]).stem for line in journal[-2:]] == ["z", "d"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("change", "again"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.record.regression import Job, JobResult
@@ -234,7 +235,7 @@ def test_what_failed_comes_first_then_what_is_new_then_the_slow() -> None:
     assert [each.folder for each in ordered] == ["failed", "new1", "new2", "slow", "quick"]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.text(max_size=8), unique=True, max_size=9), st.integers(1, 7), st.text(max_size=8))
 def test_every_job_is_in_exactly_one_shard_whatever_else_there_is(names: list[str], shards: int, more: str) -> None:
     plan = [planned(name) for name in names]
@@ -311,7 +312,7 @@ def result(name: str) -> JobResult:
     return JobResult(planned(name).job, Verdict.PASS, "ä\n", 1.0, [Verdict.PASS])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cut=st.integers(0, 2000), tail=st.binary(max_size=9))
 def test_a_journal_cut_anywhere_keeps_its_whole_lines(
     cut: int, tail: bytes, tmp_path_factory: pytest.TempPathFactory

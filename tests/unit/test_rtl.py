@@ -79,6 +79,7 @@ def test_verilator_finds_nothing_to_say(sources: list[str], tmp_path: Path) -> N
     assert "%" not in run(command, tmp_path, dict(found.env))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "shape", [pytest.param(shape, id=str(shape), marks=[pytest.mark.slow] * (n > 2)) for n, shape in enumerate(SHAPES)]
 )
@@ -146,6 +147,7 @@ def paths(netlist: dict[str, Any], top: str) -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.few(4)
 @SHAPE
 def test_no_output_depends_on_an_input_without_a_register(
     shape: tuple[int, int, int, int, bool], sources: list[str], tmp_path: Path

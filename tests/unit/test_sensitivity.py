@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.slow_faults import flipped_outputs
 from support.strategies import batches
+from support.tier import examples
 
 from dais_verif.errors import ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
@@ -25,7 +26,7 @@ from dais_verif.stimulus import generate
 
 S4 = (1, 3, 0)
 #: The slow suite tries 400 more programs.
-FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def slow_effect(program: Program, batch: Batch, op: int, bit: int) -> Effect:
@@ -61,13 +62,13 @@ def assert_effects_are_true(program: Program, rows: list[list[Any]]) -> None:
 
 
 @given(batches(rows=3, widest=9) | batches(rows=3, widest=9, alir=True))
-@settings(FAST, max_examples=35)
+@settings(FAST, max_examples=examples(35))
 def test_every_bit_of_every_op_is_what_flipping_it_shows(case: tuple[Program, list[list[Any]]]) -> None:
     assert_effects_are_true(*case)
 
 
 @given(batches(rows=2) | batches(rows=2, alir=True))
-@settings(FAST, max_examples=12)
+@settings(FAST, max_examples=examples(12))
 def test_wide_values_too(case: tuple[Program, list[list[Any]]]) -> None:
     assert_effects_are_true(*case)
 

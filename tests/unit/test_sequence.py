@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.programs import every_opcode
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.golden import oracle
 from dais_verif.program import FixedType, Program
@@ -86,7 +87,7 @@ class TestGenerated:
         assert_same(joined(vectors, [0, 3, BLOCK - 2, BLOCK + 2, BLOCK + 60, rows]), vectors.slice(0, rows))
 
     @given(programs(), st.integers(0, 99), st.lists(st.integers(0, 2 * BLOCK + 50), max_size=4))
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(15), deadline=None)
     def test_of_any_program_is_the_same_however_it_is_cut(
         self, case: tuple[Program, Any], seed: int, cuts: list[int]
     ) -> None:
@@ -131,6 +132,7 @@ class TestGenerated:
 
 
 class TestLaterBlocks:
+    @pytest.mark.few(6)
     @pytest.mark.parametrize("kind", [S4, (0, 4, 0), (1, -2, 6), (0, 70, -60), (1, 63, 10), (1, 0, 0), (0, 1, 0)])
     @pytest.mark.parametrize("block", [1, 2])
     def test_hold_corners_and_what_is_off_the_grid_or_out_of_range(

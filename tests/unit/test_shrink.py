@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tier import examples
 
 from dais_verif.golden.shrink import Vector, effort, shrunk
 
@@ -14,7 +15,7 @@ numbers = st.builds(Fraction, st.integers(-(1 << 80), 1 << 80), st.integers(0, 7
 
 
 @given(st.lists(numbers, max_size=9).map(tuple), st.integers(-9, 9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_holds_still_holds_and_zeros_stay(vector: Vector, bound: int) -> None:
     """A shrunk vector keeps its property, here that the sum is on the same side of ``bound``, and its zeros."""
     above = sum(vector) > bound

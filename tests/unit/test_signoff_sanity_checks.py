@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from support.places import ALIR
 from support.signing import DESIGN
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.dut.discover import Port, ports_in, unused_in
 from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
@@ -42,7 +43,7 @@ def spoilt(program: Program, made: Poison, folder: Path, vectors: Generated) -> 
     return changed, np.flatnonzero(differs).tolist()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(programs())
 def test_a_poisoned_program_differs_just_where_it_is_said_to(
     tmp_path: Path, drawn: tuple[Program, random.Random]

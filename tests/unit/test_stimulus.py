@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle, run
@@ -24,7 +25,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.stimulus import generate, generate_common, read_batch, read_raw_batch
 
 S4 = (1, 3, 0)
-FAST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def rows_of(batch: Batch) -> list[list[Fraction]]:
@@ -183,7 +184,7 @@ def test_damaged_npy_is_refused(tmp_path: Path, name: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_any_damage_to_an_npy_header_is_an_input_error_or_harmless(data: Any) -> None:
     import tempfile
 

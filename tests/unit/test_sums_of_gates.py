@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.arithmetic_circuits import adder, inputs, multiplier
 from support.random_graphs import random_graph, random_term, table
+from support.tier import examples
 
 from dais_verif.prover import terms as T
 from dais_verif.prover.bit_level.aig import FALSE, Aig
@@ -37,7 +38,7 @@ def word_values(graph: Aig, word: Sequence[int]) -> list[int]:
     return values_of(graph, number_of(list(word)).polynomial)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS)
 def test_every_gate_is_the_sum_that_it_is_said_to_be(seed: int) -> None:
     graph, literals = random_graph(random.Random(seed))
@@ -79,7 +80,7 @@ def test_sums_and_products_hold_whatever_they_are_built_of() -> None:
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS)
 def test_a_fault_is_proved_only_where_it_is_none(seed: int) -> None:
     rng = random.Random(seed)
@@ -98,7 +99,7 @@ def test_a_fault_is_proved_only_where_it_is_none(seed: int) -> None:
     assert not holds(copy, changed, polynomial, 0) or word_values(copy, changed) == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SEEDS, st.integers(1, 6))
 def test_a_term_holds_the_number_that_it_is_said_to_mean(seed: int, width: int) -> None:
     term = random_term(random.Random(seed), width, 3)

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.strategies import programs
+from support.tier import examples
 
 from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
 from dais_verif.program.listing import in_words, listing
 
 #: The slow suite tries 10,000 more programs.
-FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 S4 = (1, 3, 0)
 #: The number of bytes from which a program counts as large.
 LARGE = 60_000
@@ -93,7 +94,7 @@ def test_a_type_is_written_without_loss(count: int) -> None:
     """All of (k, i, f) comes back, also for a sign without bits, no fraction, or more fractional bits than bits."""
 
     @given(st.integers(0, 1), st.integers(0, 4096), st.integers(-4096, 4096))
-    @settings(max_examples=count, deadline=None)
+    @settings(max_examples=examples(count), deadline=None)
     def comes_back(k: int, width: int, f: int) -> None:
         kind = FixedType(k, width - k - f, f)
         if abs(kind.i) <= 4096:
@@ -105,7 +106,7 @@ def test_a_type_is_written_without_loss(count: int) -> None:
 @counted
 def test_a_constant_is_written_without_loss(count: int) -> None:
     @given(INT64, st.one_of(st.integers(-20, 20), st.integers(-4000, 4000)), st.booleans())
-    @settings(max_examples=count, deadline=None)
+    @settings(max_examples=examples(count), deadline=None)
     def comes_back(data: int, f: int, alone: bool) -> None:
         kind = (1, 70 - f, f)
         row = (5, -1, -1, data, kind) if alone else (4, 0, -1, data, kind)

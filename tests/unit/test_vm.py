@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
 from support.programs import dense_network, every_opcode
 from support.strategies import batches, programs
+from support.tier import examples
 
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
@@ -28,7 +29,7 @@ from dais_verif.golden.vm.verify import first_fault
 from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch
 
-FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPTIONS = [{"fuse": fuse, "optimize_locality": local} for fuse in (False, True) for local in (False, True)]
 
 
@@ -68,7 +69,7 @@ def test_all_schedules_and_levels_agree_with_the_engine(case: tuple[Program, lis
 
 
 @given(batches(promise_keeping=True) | batches(promise_keeping=True, alir=True))
-@settings(FAST, max_examples=80)
+@settings(FAST, max_examples=examples(80))
 def test_fast_and_numpy_save_the_same_values(case: tuple[Program, list[list[Any]]]) -> None:
     program, rows = case
     tapes = []

@@ -217,6 +217,7 @@ def assert_equals_jax(jax: Any, seed: int) -> None:
     assert np.array_equal(gradient(program, x, g), expected)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= 15)) for seed in range(30)])
 def test_equals_jax_bit_for_bit(jax: Any, seed: int) -> None:
     assert_equals_jax(jax, seed)
