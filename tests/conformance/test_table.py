@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
+from support.tier import some
 
 from dais_verif.golden import oracle, run_raw
 from dais_verif.program import OPCODES
@@ -56,7 +57,7 @@ def test_there_is_enough_of_everything() -> None:
 )
 def test_a_wrong_row_is_refused_by_the_engine(engine: str) -> None:
     """For every case of every row, another output value or another violation than the page's is refused."""
-    for true_row in filter(partial(takes, engine), TABLE):
+    for true_row in some(filter(partial(takes, engine), TABLE), 120):
         for number, one in enumerate(true_row.cases):
             for wrong in _falsified(one, len(true_row.ops)):
                 cases = (*true_row.cases[:number], wrong, *true_row.cases[number + 1 :])

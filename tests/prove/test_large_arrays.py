@@ -13,6 +13,7 @@ from prove.door import run_prove
 from prove.reading import elaborated, needs_yosys, term_of, value_of, values_of
 from support.adder import ADDER
 from support.counting import lines
+from support.tier import some
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang import bundles, pieces
@@ -99,7 +100,7 @@ def test_the_cost_grows_with_the_number_of_elements(tmp_path: Path) -> None:
     def work(name: str, count: int) -> int:
         return lines(lambda: elaborated(text(ARRAYS[name][0], count), tmp_path, "slang", "model"))
 
-    for name in ("branches", "clocked"):
+    for name in some(("branches", "clocked"), 1):
         few, many = (work(name, count) for count in (250, 1000))
         assert many < 6 * few, name
 

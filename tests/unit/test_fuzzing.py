@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.planting import plant
+from support.tier import examples
 
 import dais_verif
 from dais_verif.cli import main
@@ -216,7 +217,9 @@ def test_an_interrupt_leaves_a_record_of_what_was_judged(
 
 
 def test_processes_find_what_one_finds(tmp_path: Path) -> None:
-    one, two = (dais_verif.fuzz(pairs=("text", "ranges"), count=60, jobs=n, output=tmp_path / str(n)) for n in (1, 2))
+    one, two = (
+        dais_verif.fuzz(pairs=("text", "ranges"), count=examples(60), jobs=n, output=tmp_path / str(n)) for n in (1, 2)
+    )
     assert (one.cases, one.pairs, one.shapes) == (two.cases, two.pairs, two.shapes)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.machines import NIBBLE, block, connect, counter, machine, read_tree, signal
 from support.places import FSM
+from support.tier import examples
 
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
@@ -70,7 +71,7 @@ def check(seed: int) -> set[str]:
 
 
 def test_random_machines() -> None:
-    found = set().union(*(check(seed) for seed in range(60)))
+    found = set().union(*(check(seed) for seed in range(examples(60))))
     assert found == {"fast", "exact", "violation"}
 
 

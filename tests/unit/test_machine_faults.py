@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.machines import NIBBLE, connect, counter, cycles, machine, read_tree, signal
+from support.tier import examples
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.fuzzing.generate.random_machines import random_machine
@@ -123,7 +124,7 @@ def test_a_fault_of_an_index(kind: FaultKind, text: str, found: list[int]) -> No
 def test_faults_of_random_machines_are_valid_and_can_be_emitted() -> None:
     """Every kind of fault occurs, and the same machine always has the same faults."""
     kinds: Counter[FaultKind] = Counter()
-    for seed in range(40):
+    for seed in range(examples(40)):
         of = random_machine(random.Random(seed))
         found = control_faults(of)
         assert [str(fault) for fault in found] == [str(fault) for fault in control_faults(of)]

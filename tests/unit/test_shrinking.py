@@ -52,7 +52,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, code: Code, wrong: Callable[[batch.
     monkeypatch.setitem(batch.RULES, int(code), rule)
 
 
-@pytest.mark.parametrize("n_ops", [500, 5000])
+@pytest.mark.parametrize("n_ops", [500, pytest.param(5000, marks=pytest.mark.slow)])
 def test_one_bad_op_of_an_engine(n_ops: int, monkeypatch: pytest.MonkeyPatch) -> None:
     planted(monkeypatch, Code.MUX, lambda step: step.op.type.width > 6)
     case = case_of(3, n_ops, 3)

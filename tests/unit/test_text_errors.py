@@ -8,6 +8,7 @@ import signal
 from collections import Counter
 
 import pytest
+from support.tier import examples
 
 from dais_verif.errors import ProgramError
 from dais_verif.fuzzing.generate.random_programs import random_program
@@ -326,9 +327,11 @@ def try_garbage(count: int, number: int) -> Counter[str]:
     return tally
 
 
-def test_8_000_garbage_texts_are_refused_in_one_line_or_mean_something() -> None:
-    tally = try_garbage(8_000, 1)
-    assert tally["damaged refused"] > 1000 and tally["damaged valid"] > 300 and tally["words refused"] > 500, tally
+def test_garbage_texts_are_refused_in_one_line_or_mean_something() -> None:
+    count = examples(8_000)
+    tally = try_garbage(count, 1)
+    assert tally["damaged refused"] > count // 8 and tally["damaged valid"] > count // 27, tally
+    assert tally["words refused"] > count // 16, tally
 
 
 @pytest.mark.slow
