@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dais_verif.approx import ConfigurationFile, text_of
 from dais_verif.emitter import machines as emitter
+from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.machine import Machine, parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json
@@ -19,9 +20,14 @@ from dais_verif.networks.hardware.frame import memory_frame
 from dais_verif.networks.hardware.memory import memory_network
 from dais_verif.networks.hardware.stream import stream_network
 from dais_verif.networks.hardware.stream_frame import stream_frame, stream_pins
+from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.record.network import FoldedNetwork, FoldedStage
+from dais_verif.verdict import Verdict
 
 __all__ = ["NetworkBuild", "build_network"]
+
+#: The number of vectors on which members are compared with the network before anything is written.
+_COMPARED = 64
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ def build_network(
     """
     chain = form_chain(networks_of(data, file, grid), form, unrolled)
     names = [EXACT] if file is None else [one.name for one in file.configurations]
+    _require_same(chain, names)
     made = _memory(chain, names, parallel) if form == "memory" else _stream(chain, names)
     machine = machine_json(made.machine)
     own = parse_machine(machine)
@@ -74,6 +81,18 @@ def build_network(
         form, str(output), sorted([*files, MANIFEST]), cycles, parallel, made.stages, made.words, made.bits
     )
     return NetworkBuild(own, info)
+
+
+def _require_same(chain: Chain, names: Sequence[str]) -> None:
+    """Raise ``AssertionError`` if the members of all stages differ from the network on one of a few vectors."""
+    for number, (name, network) in enumerate(zip(names, chain.networks, strict=True)):
+        members, program = unfold_chain(chain, number), network.program()
+        found = diff(DiffRequest(a=members, b=program, vectors=_COMPARED, unchecked=True))
+        if found.verdict is Verdict.PROGRAMS_DIFFER:
+            raise AssertionError(
+                f"all members together do not compute the network in configuration {name}: {found.message}: a defect of"
+                " dais-verif"
+            )
 
 
 class _Made(NamedTuple):

@@ -29,12 +29,16 @@ _POOLS = ("MaxPool", "AveragePool")
 
 
 class Window(NamedTuple):
-    """The window of a pixel ``at``, in rows and in columns: ``stride * at - pad + dilation * n`` for n < ``size``."""
+    """The window of a pixel ``at``, in rows and in columns: ``stride * at - pad + dilation * n`` for n < ``size``.
+
+    ``padded``: True if the image is padded on any side.
+    """
 
     size: tuple[int, int]
     stride: tuple[int, int]
     pad: tuple[int, int]
     dilation: tuple[int, int]
+    padded: bool = False
 
     @property
     def moves(self) -> bool:
@@ -102,7 +106,7 @@ def _split(network: Network, number: int | None, nodes: Sequence[Node]) -> Itera
         part, inside = nodes[first:at], windows[first:at]
         local = [window for window in inside if window is not None]
         # Padding within a part would apply to computed values, at different places in each member.
-        fits = len(local) == len(part) and all(not any(window.pad) for window in local[1:])
+        fits = len(local) == len(part) and not any(window.padded for window in local[1:])
         yield _part(network, number, part, tuple(local) if fits else None)
         first = at
 
@@ -124,26 +128,43 @@ def window_of(network: Network, node: Node) -> Window | None:
         return None
     if node.op == "Conv" or node.op in _POOLS:
         return _sliding(network, node, read)
+    by_pixel = all(_by_pixel(network, node, name) for name in node.inputs if name)
     if node.op in _POINTWISE:
-        return POINT if all(_by_channel(network, name, written) for name in node.inputs if name) else None
+        return POINT if by_pixel else None
     opset = network.opset
     if node.op == "Concat" and int(node.attributes.get("axis", 0)) in (1, -3):
-        return POINT
+        return POINT if by_pixel else None
     if node.op == "Softmax" and opset >= 13 and int(node.attributes.get("axis", -1)) in (1, -3):
         return POINT
     return None
 
 
-def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
-    """Return True if an operand has a value for each pixel, or one that is the same for all pixels."""
-    own = network.tensors[name].shape
+def _by_pixel(network: Network, node: Node, name: str) -> bool:
+    """Return True if an operand has a value per channel for each pixel, or values that are the same for all pixels."""
+    own, shape = network.tensors[name].shape, network.tensors[node.outputs[0]].shape
     if _computed(network, name):
         return own == shape or (len(own) == 4 and own[0] == 1 and own[2:] == shape[2:])
-    return len(own) < 2 or all(size == 1 for size in own[-2:])
+    if all(size == 1 for size in own[-2:]):
+        return True
+    return len(own) == 1 and _axis_of_vectors(node) == 1
+
+
+def _axis_of_vectors(node: Node) -> int:
+    """Return the axis of an image along which a vector among the operands of ``node`` lies."""
+    if node.op == "BatchNormalization":
+        return 1
+    if node.op in ("QuantizeLinear", "DequantizeLinear"):
+        return int(node.attributes.get("axis", 1)) % 4
+    return 3
 
 
 def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | None:
-    """Return the window of a convolution or a pool; None if it is not local."""
+    """Return the window of a convolution or a pool; None if it is not local.
+
+    An image that is constant has no pixels that members could read; padding would not be part of it.
+    """
+    if not _computed(network, node.inputs[0]):
+        return None
     kernel = network.tensors[node.inputs[1]].shape[2:] if node.op == "Conv" else node.attributes["kernel_shape"]
     strides, dilations = (node.attributes.get(name, (1, 1)) for name in ("strides", "dilations"))
     if node.op == "Conv" and any(_computed(network, name) for name in node.inputs[1:] if name):
@@ -157,4 +178,4 @@ def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | No
     if node.op == "AveragePool" and any(map(any, pads)) and not node.attributes.get("count_include_pad", 0):
         return None
     sizes, steps, spread = ((int(a), int(b)) for a, b in (kernel, strides, dilations))
-    return Window(sizes, steps, (pads[0][0], pads[1][0]), spread)
+    return Window(sizes, steps, (pads[0][0], pads[1][0]), spread, any(map(any, pads)))
