@@ -98,6 +98,7 @@ def apply_configuration(
 ) -> AppliedRecord:
     """Apply configuration ``config`` to the network in an ONNX file, and write a program into the folder ``output``.
 
+    Without ``config`` and ``select``, the first configuration is applied.
     ``form``: ``unrolled``, or a machine, ``memory`` or ``stream``; ``parallel``: the maximum number of parallel members
     per stage of the form ``memory``; ``at_once``: the numbers of fused nodes, each of which one member computes as a
     whole. ``select``: instead of ``config``, names of configurations, separated by commas, for a machine with an input

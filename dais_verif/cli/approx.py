@@ -88,7 +88,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @approx.command(cls=Verb)
 @_network
 @_configurations
-@click.option("--config", metavar="NAME", help="The configuration to apply.")
+@click.option("--config", metavar="NAME", help="The configuration to apply.  [default: the first]")
 @click.option(
     "--select",
     metavar="NAMES",

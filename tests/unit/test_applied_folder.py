@@ -10,7 +10,7 @@ import pytest
 from support.signing import QUICK, sign, verify
 
 import dais_verif
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.verdict import Verdict
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
@@ -55,6 +55,15 @@ def test_verbs_take_the_folder(applied: Path) -> None:
         "perf 122" in (applied / "configuration.txt").read_text()
         and "fp32 11" not in (applied / "configuration.txt").read_text()
     )
+
+
+@pytest.mark.parametrize("form", ["unrolled", "memory"])
+def test_the_first_configuration_is_the_default(applied: Path, tmp_path: Path, form: str) -> None:
+    network, confs = applied.parent / "row.onnx", applied.parent / "c.txt"
+    made = dais_verif.apply_configuration(network, confs, None, tmp_path / "made", form=form)
+    assert made.config == "a" and "--config a" in made.reproduce
+    with pytest.raises(RequestError):
+        dais_verif.apply_configuration(network, confs, "a", tmp_path / "made", select="b", form="memory")
 
 
 @pytest.mark.parametrize("name", ["program.bin", "configuration.txt"])

@@ -198,6 +198,20 @@ def test_checks_are_counted() -> None:
     assert str(counts[0]) == "promises: 4 made, 2 proved by range analysis, 2 checked at run time"
 
 
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+def test_only_a_run_that_checked_a_row_ends_the_checks(engine: str) -> None:
+    """A run of no rows, one without checks or one that failed checks nothing, so the next run of level 2 does."""
+    ops = [(-1, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (0, 4, 0))]
+    iseq = compile_forward_and_backward(Program.build(ops, [(1, 0, 0)], inp_shift=[0])).forward
+    assert accept_instructions(iseq, np.zeros((0, 1)), engine=engine).rows == 0
+    assert accept_instructions(iseq, [[9]], opt_level=3, engine=engine).values.tolist() == [[2]]
+    for _ in range(2):
+        with pytest.raises(ViolationError):
+            accept_instructions(iseq, [[9]], engine=engine)
+    assert accept_instructions(iseq, [[7]], engine=engine).values.tolist() == [[14]]
+    assert accept_instructions(iseq, [[9]], engine=engine).values.tolist() == [[2]]
+
+
 def test_rows_in_many_chunks() -> None:
     program = dense_network()
     x = np.random.default_rng(1).integers(-70, 70, (5000, program.n_in)) / 16

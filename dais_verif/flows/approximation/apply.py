@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyRequest:
-    """An ONNX file, a file of configurations, the name of one configuration, and the folder to write.
+    """An ONNX file, a file of configurations, the name of one (None: the first), and the folder to write.
 
     ``grid``: the number of fractional bits of weights that a knob has multiplied by 4/3; None: 2 more than before.
     ``form``: ``unrolled``, a program; or a machine form such as ``memory``, a machine with memories. ``parallel``: the
@@ -62,7 +62,7 @@ class ApplyRequest:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
         require_form(self.form, self.parallel, self.at_once)
-        if (self.config is None) == (self.select is None):
+        if self.config is not None and self.select is not None:
             raise RequestError.of("name one configuration with {config}, or several with {select}.")
         if self.select is not None and self.form == "unrolled":
             raise RequestError.of(
@@ -96,9 +96,11 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
     applied to a node.
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
+    if request.select is None and request.config is None:
+        request = replace(request, config=opened.file.configurations[0].name)
     if request.form != "unrolled":
         return _folded(request, opened, progress)
-    assert request.config is not None  # without {config}, {select} is given, which requires a machine form
+    assert request.config is not None  # {select} requires a machine form
     with progress.working(f"applying {request.config}"):
         made = approximate(opened.data, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()

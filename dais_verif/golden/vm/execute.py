@@ -79,7 +79,8 @@ def accept_instructions(
 
     ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a pullback, the gradient of
     the outputs, (rows, n_out) or (n_out,), all ones if not given. ``opt_level``: promises are checked on every run (1),
-    until one run of this sequence is completed (2), or never (3); without violations, all levels give the same bits.
+    until a run of this sequence that checks at least one row is completed (2), or never (3); without violations, all
+    levels give the same bits.
     ``on_violation``: ``warn`` gives a ``ViolationWarning`` and continues with the quantised value. ``engine``: the
     executor of a forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, which is the fast one if it
     supports the program.
@@ -90,7 +91,7 @@ def accept_instructions(
     _require(opt_level in (1, 2, 3), f"opt_level must be 1, 2 or 3, not {opt_level!r}")
     _require(on_violation in ("raise", "warn"), f"on_violation must be 'raise' or 'warn', not {on_violation!r}")
     _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-    checked = opt_level == 1 or (opt_level == 2 and iseq.runtime.runs == 0)
+    checked = opt_level == 1 or (opt_level == 2 and not iseq.runtime.checked)
     broken: list[MachineViolation] = []
 
     def tell(violation: MachineViolation) -> None:
@@ -101,7 +102,7 @@ def accept_instructions(
 
     run = _forward if iseq.direction == "forward" else _pullback
     columns, rows = run(iseq, x, checked, tell, engine)
-    iseq.runtime.runs += 1
+    iseq.runtime.checked |= checked and rows > 0
     return Execution(
         columns=columns,
         kinds=iseq.program.output_types if iseq.direction == "forward" else None,

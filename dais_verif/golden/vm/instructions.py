@@ -98,11 +98,11 @@ class Checks(NamedTuple):
 class Runtime:
     """Statistics of the runs of a sequence.
 
-    ``runs``: the number of completed runs. ``verified``: the columns in which no fault was found. ``executors``: the
-    prepared executors, by engine.
+    ``checked``: whether a run that checked promises for at least one row is completed. ``verified``: the columns in
+    which no fault was found. ``executors``: the prepared executors, by engine.
     """
 
-    runs: int = 0
+    checked: bool = False
     verified: tuple[Ints, ...] = ()
     executors: dict[str, ForwardExecutor] = field(default_factory=dict)
 
