@@ -126,7 +126,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             return
         with _beside(path) as temporary:
             temporary.write_bytes(data)
-            os.replace(temporary, path.resolve())
+            os.replace(temporary, _target(path))
 
 
 def require_writable(path: Path, option: str) -> None:
@@ -156,11 +156,20 @@ def _try_beside(path: Path) -> None:
         temporary.touch(exist_ok=False)
 
 
+def _target(path: Path) -> Path:
+    """Return the place that ``path`` leads to. Raises ``OSError`` for links in a circle, which lead nowhere."""
+    # Path.resolve raises an error of another class for them before Python 3.13, and none from then on.
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
+
+
 @contextlib.contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """Yield the name of a temporary file next to the target of ``path``; the file is removed at the end."""
     # A short name, since the user's name may already be as long as the file system allows.
-    temporary = path.resolve().with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
+    temporary = _target(path).with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         yield temporary
     finally:
@@ -172,9 +181,8 @@ def _refusing(path: Path, option: str) -> Iterator[None]:
     """Raise ``InputError`` if the file system refuses to write ``path``, which ``option`` names."""
     try:
         yield
-    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write {str(path)!r}: {reason}; choose another place with {option}") from None
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with {option}") from None
 
 
 def make_folder(path: Path) -> None:
@@ -213,7 +221,7 @@ def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> Non
     """
     try:
         _refuse_foreign(path, manifest)
-        target = path.resolve()
+        target = _target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}"
         new, old = target.with_name(f"{beside}.new"), target.with_name(f"{beside}.old")
@@ -232,9 +240,10 @@ def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> Non
             shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write the folder {str(path)!r}: {reason}; choose another place with -o") from None
+    except OSError as error:
+        raise InputError(
+            f"cannot write the folder {str(path)!r}: {error.strerror}; choose another place with -o"
+        ) from None
 
 
 def _refuse_foreign(path: Path, manifest: str) -> None:
