@@ -34,7 +34,7 @@ _FAILED = re.compile(
 )
 #: Icarus's message of a failed assertion, after which it continues; the next line has the time, in time steps.
 _SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
-_WHEN = re.compile(r"^ +Time: (\d+) Scope: \S+$")
+_WHEN = re.compile(r"^ +Time: (\d+) +Scope: \S+$")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
 
 

@@ -24,7 +24,7 @@ FORM = "from_vhdl.v"
 _STANDARD = "--std=08"
 
 #: The file, line and text of an error in the user's files.
-_ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(.*)$", re.MULTILINE | re.IGNORECASE)
+_ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:)(?:error:)? ?(.*)$", re.MULTILINE | re.IGNORECASE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
 
 

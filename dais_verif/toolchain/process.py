@@ -51,6 +51,9 @@ _ERROR = re.compile(
 #: The number of bytes that are read at the beginning and at the end of a log.
 _MOST_READ = 1 << 22
 _LONGEST_EXCERPT = 300
+#: The working directory, by a path without special characters: Icarus puts it into a shell command, and Yosys into a
+#: script of ABC. The path is absolute, since Yosys would make it absolute.
+_HERE = "/proc/self/cwd"
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
 _LOOK_SECONDS = 0.1
 
@@ -197,10 +200,8 @@ class Session:
                     # With these variables, temporary files that a killed compiler leaves are in the folder of the run.
                     env={
                         **(stripped() if self._env is None else self._env),
-                        # Not an absolute path, which may have special characters: Icarus puts this path into a shell
-                        # command.
-                        "TMPDIR": ".",
-                        "TMP": ".",
+                        "TMPDIR": _HERE,
+                        "TMP": _HERE,
                     },
                     stdin=subprocess.DEVNULL,
                     stdout=log,

@@ -60,13 +60,14 @@ def test_registers_that_are_not_filled_yet_break_none(bound: int, says: bool, tm
     assert (SAYS in message(text, tmp_path, clock="clk", latency=2)) == says
 
 
-def test_the_first_that_fails_late_enough(tmp_path: Path) -> None:
+@pytest.mark.parametrize("gap", [" ", "  "], ids=["Icarus 11", "Icarus 12"])
+def test_the_first_that_fails_late_enough(gap: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(
         "ERROR: a.sv:3: early\n       Time: 16 Scope: model\n"
         "WARNING: a.sv:4: no\n         Time: 17 Scope: model\n"
         "ERROR: rtl/0/a.sv:5: two\nlines\n       Time: 17 Scope: model.b\n"
-        "ERROR: a.sv:6: \n       Time: 18 Scope: model\n"
+        "ERROR: a.sv:6: \n       Time: 18 Scope: model\n".replace(" Scope", f"{gap}Scope")
     )
     assert [launch.complaint(log, after) for after in (0, 16, 17, 18)] == [
         "at a.sv:3, early",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -346,8 +347,8 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            ("op_2 <= op_0;", "op_2 <= nothing;", r'addsub.vhd:21:11: no declaration for "nothing"'),
-            ("begin", "begin begin", r"addsub.vhd:18:7: unexpected token"),
+            ("op_2 <= op_0;", "op_2 <= nothing;", r'addsub\.vhd:21:11:( |error: )no declaration for "nothing"'),
+            ("begin", "begin begin", r"addsub\.vhd:18:7:( |error: )unexpected token"),
             ("entity addsub is", "entity other is", r"addsub"),
         ],
         ids=["name", "syntax", "no top"],
@@ -355,7 +356,7 @@ class TestFailures:
     def test_a_design_that_cannot_be_built(self, tmp_path: Path, old: str, new: str, message: str) -> None:
         run = addsub(tmp_path, old=old, new=new)
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert message in run.record["message"]
+        assert re.search(message, run.record["message"])
         assert "\n" not in run.record["message"]
 
     def test_a_run_that_breaks_off(self, tmp_path: Path) -> None:

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from dais_verif.synthesis import vhdl
 from dais_verif.synthesis.ghdl_constants import with_plain_constants
 from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
+
+
+@pytest.mark.parametrize("word", ["", "error:"], ids=["GHDL 2", "GHDL 5"])
+def test_the_first_error_of_an_analysis(word: str) -> None:
+    said = f"f.vhd:2:9:warning: no use\nf.vhd:3:7:note: here\nf.vhd:3:37:{word} no operator\nx <= a + 1;\n    ^\n"
+    assert vhdl._first_error(said, []) == "f.vhd:3: no operator"
+
 
 SELECTOR = """\
 module t

@@ -23,10 +23,10 @@ _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 #: For each type of cell that passes inputs on unchanged, the names of these inputs.
 _CHOSEN = {"$mux": ("A", "B"), "$pmux": ("A", "B"), "$pos": ("A",)}
 _READING = ("$memrd", "$memrd_v2")
-#: Cells that drive no signals.
-_SILENT = ("$assert", "$cover", "$live", "$check", "$print", "$scopeinfo")
-#: Silent cells that the answer lists as left out; and cells that restrict the inputs, which are refused.
-_CHECKS = {"$assert": "assertion", "$cover": "cover statement", "$live": "assertion", "$check": "assertion"}
+#: Cells that drive no signals, besides checks.
+_SILENT = ("$print", "$scopeinfo")
+#: Checks that the answer lists as left out; and checks that restrict the inputs, which are refused.
+_CHECKS = {"$assert": "assertion", "$cover": "cover statement", "$live": "assertion"}
 _NARROWING = ("$assume", "$fair")
 
 
@@ -71,10 +71,11 @@ class _Instance:
     def walk(self) -> dict[str, Signal]:
         """Drive all wires, and return the signals of the ports."""
         for name, cell in self._module.cells.items():
-            if cell.type in _CHECKS:
-                self._left_out[f"{_CHECKS[cell.type]} at {place(cell.attributes)}"] = None
-            narrows = cell.type == "$check" and cell.parameters.get("FLAVOR") not in (None, "assert", "cover", "live")
-            if cell.type in _NARROWING or narrows:
+            check = _check(cell)
+            if check in _CHECKS:
+                self._left_out[f"{_CHECKS[check]} at {place(cell.attributes)}"] = None
+                continue
+            if check in _NARROWING:
                 where = place(cell.attributes)
                 raise InputError(
                     f"{where}: an assumption narrows the inputs, and the proof is for all of them; remove it"
@@ -173,6 +174,11 @@ class _Instance:
                 self._wires.carry(bits, partial(_of, signal), where)
             else:
                 raise InputError(f"{where}: port {port!r} is neither input nor output; the proof supports no other")
+
+
+def _check(cell: Cell) -> str:
+    """Return the type of a check. Newer versions of Yosys keep it as the flavor of a ``$check`` cell."""
+    return f"${cell.parameters.get('FLAVOR', '')}" if cell.type == "$check" else cell.type
 
 
 def _reset_value(cell: Cell) -> list[Bit]:
