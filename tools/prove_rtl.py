@@ -27,6 +27,9 @@ ROOT = Path(__file__).parents[1]
 BASE_CLOCKS, INDUCTION_CLOCKS, COVER_CLOCKS = 10, 6, 24
 TIMEOUT = 300
 
+#: What yosys-smtbmc says of a cover property, whose name may follow that of its module.
+COVER = r"\b{} cover statement (?:in step \d+ )?at (?:\S+: )?(\S+?)(?: in step \d+)?\.?$"
+
 
 class Proof(NamedTuple):
     """A proof: a module of ``rtl/formal`` with the properties, its parameters, sources and macros."""
@@ -90,7 +93,9 @@ def prove(proof: Proof, rtl: Path, folder: Path) -> Result:
     covers = 0
     if not failed:
         found, text = solved(proof, formula, "cover", ["-c", "-t", str(COVER_CLOCKS)], folder)
-        covers = len(set(re.findall(r"Reached cover statement at (\S+)", text)))
+        covers = len(set(re.findall(COVER.format("Reached"), text, re.MULTILINE)))
+        if found and not covers:
+            raise ToolFailure(f"yosys-smtbmc reached no cover property of {proof.name}: its proof may be empty")
         if not found:
             failed.append(f"cover: {', '.join(named(text))}")
     elif failed[0].startswith("base"):
@@ -112,13 +117,16 @@ def translated(proof: Proof, rtl: Path, folder: Path, *defines: str) -> str:
     files = " ".join(f"{name}_{source.name}" for source in sources)
     macros = " ".join(f"-D{macro}" for macro in (*proof.defines, *defines))
     values = " ".join(f"-set {key} {value}" for key, value in proof.parameters.items())
+    # async2sync: newer versions of Yosys keep checks as $check cells, which write_smt2 would leave out.
     script = (
         f"read_verilog -formal {macros} {files}; chparam {values} {proof.module};"
-        f" prep -flatten -top {proof.module}; check -assert; write_smt2 -wires {name}.smt2"
+        f" prep -flatten -top {proof.module}; async2sync; check -assert; write_smt2 -wires {name}.smt2"
     )
     code, text = run([tool("yosys"), "-q", "-p", script], folder)
     if code:
         raise ToolFailure(f"yosys failed on {proof.name}: {' '.join(text.split())[-300:]}")
+    if "yosys-smt2-assert" not in (folder / f"{name}.smt2").read_text():
+        raise ToolFailure(f"yosys left all assertions out of {name}.smt2: a proof would be empty")
     return f"{name}.smt2"
 
 
@@ -137,7 +145,7 @@ def solved(proof: Proof, formula: str, step: str, options: Sequence[str], folder
 def named(text: str) -> list[str]:
     """Return the names of the properties that failed; a property in a loop has no name."""
     names = re.findall(r"Assert failed in \S+: (\S+)", text) or re.findall(
-        r"Unreached cover statement at (\S+?)\.?\s", text
+        COVER.format("Unreached"), text, re.MULTILINE
     )
     return list(dict.fromkeys(names)) or ["no property named"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -154,6 +155,24 @@ def test_what_cannot_happen_is_no_proof(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("assume (!resetn);", "assume (!resetn);\n  always @* assume (!s_valid);"))
     code, said = prove(tmp_path, "--only", "skid", rtl=tmp_path / "rtl")
     assert code == 1 and re.search(r"FAILED cover: cover_", said), said
+
+
+@pytest.mark.parametrize(
+    ("reached", "unreached"),
+    [
+        ("Reached cover statement at cover_full in step 10.", "Unreached cover statement at cover_full."),
+        ("Reached cover statement in step 10 at top: cover_full", "Unreached cover statement at top: cover_full"),
+    ],
+    ids=["Yosys 0.23", "Yosys 0.52"],
+)
+def test_the_names_of_covers(reached: str, unreached: str) -> None:
+    lines = f"##   0:00:00  {unreached}\n##   0:00:00  {reached}\n##   0:00:00  Status: PASSED\n"
+    spec = importlib.util.spec_from_file_location("prove_rtl", ROOT / "tools" / "prove_rtl.py")
+    assert spec is not None and spec.loader is not None
+    prove_rtl = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(prove_rtl)
+    for word in ("Reached", "Unreached"):
+        assert re.findall(prove_rtl.COVER.format(word), lines, re.MULTILINE) == ["cover_full"]
 
 
 def test_a_missing_tool_is_a_tool_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
