@@ -7,7 +7,7 @@ EXAMPLE := examples/quantised_mac.bin
 # The variables that this file uses. Any other on the command line is an error, since make would ignore it silently.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
   FROM BASE MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED DATAPATH FAULTS FLIPS TWINS \
-  NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS
+  NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS USERS
 
 # Values from the command line are plain text: otherwise make would expand $(shell ...) in them.
 $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),\
@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all test-interop lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -65,7 +65,7 @@ help:  ## List the targets
 	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart [OUT=folder]"
 	@echo "each takes any options of dais-verif in ARGS='--option value ...', for example make sim PROGRAM=prog.bin ARGS='--stages 3'"
 	@echo
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 setup: .venv/.ready  ## Install what is missing: a venv in .venv, Debian packages (sudo if not root), Verilator's runtime
 
@@ -121,6 +121,16 @@ test-all: .venv/.ready-test  ## Run all tests, with whole campaigns and a new, p
 
 test-interop: .venv/.ready-test  ## Run the tests with da4ml: its interpreters, its Verilog and VHDL, faults seeded in them; takes many minutes
 	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist load tests/interop
+
+# USERS: as whom; each gets a system of its own.
+USERS ?= root user
+test-debian12 test-debian13: export USERS ?=
+
+test-debian12:  ## Run `make sim` and `make test` of the last commit in a fresh Debian 12, as USERS='root user'; needs root and debootstrap
+	@tools/machine.sh test bookworm $$USERS
+
+test-debian13:  ## The same in a fresh Debian 13
+	@tools/machine.sh test trixie $$USERS
 
 lint: .venv/.ready-test  ## Run ruff, mypy --strict, and codespell on prose
 	.venv/bin/python tools/run_tests.py --lint

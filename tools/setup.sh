@@ -64,6 +64,7 @@ fi
 if [ "$kind" = test ]; then
     command -v ghdl >/dev/null || debian ghdl
     command -v chromium >/dev/null || debian chromium
+    command -v ssh-keygen >/dev/null || debian openssh-client
 fi
 
 if ! .venv/bin/python -c '' 2>/dev/null; then

@@ -84,7 +84,9 @@ def test_a_command_that_does_not_exist_is_seen(line: str, problem: str) -> None:
 
 def test_the_container_has_what_set_up_would_install() -> None:
     text = (CONTAINER / "Dockerfile").read_text(encoding="utf-8")
-    assert re.findall("^FROM (.*)$", text, re.MULTILINE) == ["debian:12"] and JOBS["test"]["container"] == "debian:12"
+    assert re.findall("^FROM (.*)$", text, re.MULTILINE) == ["debian:12"]
+    assert JOBS["test"]["container"] == "${{ matrix.image }}"
+    assert JOBS["test"]["strategy"]["matrix"]["image"] == ["debian:12", "debian:13"]
     (names,) = re.findall(r"--no-install-recommends \\\n((?:        .*\\\n)+)", text)
     setup = (ROOT / "tools" / "setup.sh").read_text(encoding="utf-8")
     said = re.findall(r"(?:\|\||^ +) *debian ([a-z][\w+ -]*)$", setup, re.MULTILINE)
