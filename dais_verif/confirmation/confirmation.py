@@ -174,6 +174,9 @@ def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
                 message = f"{message}; {agreeing[0]} finds nothing wrong"
             return Confirmation(verdict, message, results, first_mismatch=finding.first_mismatch)
     unconfirmed = {name: f.message for name, f in findings.items() if f.verdict is not Verdict.PASS}
+    stopped = next((one for one in results if one.stopped), None)
+    if stopped is not None:
+        return Confirmation(Verdict.TOOL_FAILURE, f"{stopped.name}: {stopped.failure}", results, unconfirmed)
     passed = {name: finding for name, finding in findings.items() if name not in unconfirmed}
     if not passed:
         why = "; ".join(text if text.startswith(name) else f"{name}: {text}" for name, text in unconfirmed.items())

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.dut.verilog import read_files
 
-__all__ = ["HARMLESS", "Use", "included_in", "macros_in", "outside_of", "uses_in"]
+__all__ = ["HARMLESS", "VERILOG", "Use", "included_in", "macros_in", "outside_of", "tokens_of", "uses_in"]
 
 #: System calls that only compute from their arguments, or print. ``$readmemh`` is checked separately.
 HARMLESS = frozenset(
@@ -51,7 +51,8 @@ _VHDL_WORDS = {
     "getenv": "reads the environment",
 }
 
-_VERILOG = re.compile(
+#: The tokens of Verilog.
+VERILOG = re.compile(
     rb"""
     (?P<skip>//[^\n\r\v\f]*|/\*.*?\*/|\s+)
   | (?P<broken>/\*|\"\"\")
@@ -137,7 +138,7 @@ def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
     """Yield the uses in the Verilog ``text``. ``macros``: all macros that the design defines."""
     reads = any(table.encode() in text for table in _TABLES)
-    every = _tokens(_VERILOG, text)
+    every = tokens_of(VERILOG, text)
     yield from _undecided(text, file, every)
     tokens = [token for token in every if token.kind != "other" or token.text[0] == "("]
     padded = [_NONE, *tokens, _NONE, _NONE]
@@ -239,7 +240,7 @@ _JUDGES: dict[str, _Judge] = {
 
 def included_in(text: bytes) -> list[str | None]:
     """Return the names of all files that the Verilog ``text`` includes, in any branch; None for one without quotes."""
-    tokens = [*_tokens(_VERILOG, text), _NONE]
+    tokens = [*tokens_of(VERILOG, text), _NONE]
     return [
         after.text[1:-1] if after.kind == "string" else None
         for token, after in pairwise(tokens)
@@ -254,7 +255,7 @@ def _of_path(name: str) -> str | None:
 
 
 def _in_vhdl(text: bytes, file: str, data: Sequence[str]) -> Iterator[Use]:
-    tokens = _tokens(_VHDL, text)
+    tokens = tokens_of(_VHDL, text)
     reads = any(token.kind == "word" and token.text.lower() in ("file", "file_open") for token in tokens)
     for token in tokens:
         why = _VHDL_WORDS.get(token.text.lower()) if token.kind == "word" else None
@@ -266,7 +267,8 @@ def _in_vhdl(text: bytes, file: str, data: Sequence[str]) -> Iterator[Use]:
             yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
 
 
-def _tokens(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
+def tokens_of(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
+    """Return the tokens of ``text`` by ``pattern``, without comments and spaces."""
     return [
         _Token(str(found.lastgroup), found[0].decode(errors="surrogateescape"), found.start())
         for found in pattern.finditer(text)

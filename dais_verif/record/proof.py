@@ -16,7 +16,7 @@ from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
 from dais_verif.record.rtl import BitstreamFacts, ProvedLink
-from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL, Mismatch, SimulatorResult
+from dais_verif.record.simulation import Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -232,8 +232,8 @@ class Handshake:
 class Confirmation:
     """The result of simulating proved RTL.
 
-    ``verdict``: PASS if a simulator agrees in every bit, NOT_RUN if none has a result. ``unconfirmed``: reasons by
-    simulator.
+    ``verdict``: PASS if a simulator agrees in every bit, NOT_RUN if none could build the RTL, TOOL_FAILURE if one built
+    it and stopped. ``unconfirmed``: reasons by simulator.
     """
 
     verdict: Verdict
@@ -244,7 +244,7 @@ class Confirmation:
 
     @property
     def contradicts(self) -> bool:
-        """True if proved RTL fails in a simulator, or our own models differ."""
+        """True if proved RTL fails or stops in a simulator, or our own models differ."""
         return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
 
     def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
@@ -257,16 +257,13 @@ class Confirmation:
                 f"simulators read the RTL in different ways, so it is ambiguous ({self.message}); the proof said:"
                 f" {message}"
             )
+        if self.verdict is Verdict.TOOL_FAILURE:
+            return Verdict.UNKNOWN, f"a simulation of the RTL stopped ({self.message}); the proof said: {message}"
         if self.contradicts:
             found = f"{why or 'a defect of dais-verif, please report it'} ({self.verdict.value}, {self.message})"
             return Verdict.UNKNOWN, f"proof and simulation disagree: {found}; the proof said: {message}"
-        if any(ENDED_BY_RTL in reason for reason in self.unconfirmed.values()):
-            return Verdict.UNKNOWN, f"{ENDED_BY_RTL} by $fatal or $finish; the proof said: {message}"
         if self.verdict is Verdict.NOT_RUN:
             return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"
-        failed = [name for name, reason in self.unconfirmed.items() if ASSERTION_FAILED in reason]
-        if failed:
-            return Verdict.PASS, f"{message}; {failed[0]} says that an assertion of the RTL fails, which is not proved"
         return Verdict.PASS, message
 
 

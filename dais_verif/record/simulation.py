@@ -55,6 +55,8 @@ RTL_IN_ICARUS = "RTL in icarus"
 class SimulatorResult:
     """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
+    ``stopped``: whether it was built and started, and its run ended before everything was compared.
+
     ``bulk_vectors``: the number of compared vectors that ran outside cocotb. ``cached``: the build came from the cache.
     ``latency``: the latency of a clocked design, as given or found. ``also_read``: the files that the build read in
     addition to the given ones, with their SHA-256.
@@ -74,6 +76,7 @@ class SimulatorResult:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     failure: str | None = None
+    stopped: bool = False
 
     @property
     def vectors(self) -> int:

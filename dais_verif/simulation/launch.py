@@ -22,7 +22,7 @@ from dais_verif.toolchain import data_files, tools
 from dais_verif.toolchain.environment import stripped
 from dais_verif.toolchain.process import Session, describe_exit, first_error, last_error
 
-__all__ = ["cause", "complaint", "failed_tests", "run"]
+__all__ = ["StoppedRun", "cause", "complaint", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
 
@@ -35,7 +35,13 @@ _FAILED = re.compile(
 #: Icarus's message of a failed assertion, after which it continues; the next line has the time, in time steps.
 _SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
 _WHEN = re.compile(r"^ +Time: (\d+) +Scope: \S+$")
+#: The folder of the copy of a source, before its name.
+_COPY = re.compile(r"\brtl/\d+/")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
+
+
+class StoppedRun(ToolError):
+    """A simulation was built and started, and ended before it compared everything."""
 
 
 def run(
@@ -53,8 +59,8 @@ def run(
 
     A ``PYTHONPATH`` in ``env`` is searched before our own; other variables in ``env`` override ours. ``writable``:
     folders in addition to ``run_dir`` in which the simulation may write in a sandbox. ``waves`` leaves ``waves.fst``
-    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``ToolError`` unless the
-    simulator ended without an error, in time, and ran a test.
+    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``StoppedRun`` unless
+    the simulator ended without an error and ran a test, and another ``ToolError`` if it did not end in time.
     """
     if waves and not simulation.waves:
         raise ValueError("waves=True must be given to build() also, not to run() only")
@@ -72,11 +78,12 @@ def run(
     tool = f"the {simulation.simulator} simulation"
     code = session.run(tool, [*simulation.command, *KNOWN[simulation.simulator].WAVES[waves]])
     if code != 0 and (failed := _failed_assertion(session.log)):
-        raise ToolError(f"{tool} was aborted: {failed} (full output: {session.log})")
+        raise StoppedRun(f"{tool} was aborted: {failed} (full output: {session.log})")
     if code != 0:
-        raise ToolError(f"{tool} {describe_exit(code)}: {cause(simulation, session.log)} (full output: {session.log})")
+        why = cause(simulation, session.log)
+        raise StoppedRun(f"{tool} {describe_exit(code)}: {why} (full output: {session.log})")
     if not _cases(results):
-        raise ToolError(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
+        raise StoppedRun(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
 
 
@@ -84,7 +91,7 @@ def cause(simulation: Simulation, log: Path) -> str:
     """Return the line of a run's ``log`` that most likely explains why it broke off."""
     # GHDL reports the cause first, then cocotb its reaction, then GHDL that the simulation failed.
     if KNOWN[simulation.simulator].FIRST_ERROR_COUNTS:
-        return first_error(log)
+        return _COPY.sub("", first_error(log))
     text = log.read_text(encoding="utf-8", errors="replace")
     if _ENDED in text:
         place = _FINISH.search(text)

@@ -177,7 +177,7 @@ class PendingRun:
         if not answer_path.is_file():
             log = folder / "simulation.log"
             why = launch.cause(simulation, log)
-            raise ToolError(f"the {self.simulator} bench gave no result: {why} (full output: {log})")
+            raise launch.StoppedRun(f"the {self.simulator} bench gave no result: {why} (full output: {log})")
         answer = Answer.load(answer_path)
         _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
         return replace(answer, complaint=launch.complaint(folder / "simulation.log", answer.begins))
@@ -213,10 +213,10 @@ def is_clean(answer: Answer, job: Job) -> bool:
 
 
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
-    """Raise ``ToolError`` if the bench's numbers and cocotb's own verdict differ."""
+    """Raise ``StoppedRun`` if the bench's numbers and cocotb's own verdict differ."""
     if is_clean(answer, job) == failed:
         told = "failed" if failed else "passed"
-        raise ToolError(
+        raise launch.StoppedRun(
             f"the {simulator} bench {told} but compared {answer.rows} of {job.rows} vectors with "
             f"{answer.mismatching_rows} mismatches (full output: {folder / 'simulation.log'})"
         )

@@ -21,6 +21,7 @@ from dais_verif.simulation.departures import first_known_difference
 from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.simulation.diagnosis.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.simulation.feed import Feed, chunk_size
+from dais_verif.simulation.launch import StoppedRun
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.simulation.scoreboard import DIGESTED
 from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, UnfinishedBuild, begin
@@ -310,7 +311,7 @@ def _sha256(path: Path) -> str:
 
 def _result(name: str, outcome: SimulatorOutcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome))
+        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, StoppedRun))
     answer = outcome.answer
     return SimulatorResult(
         name,

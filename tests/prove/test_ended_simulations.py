@@ -10,6 +10,7 @@ from prove.door import Run, run_prove
 from support.adder import ADDER
 
 from dais_verif.flows.proof.replay import judge_replay
+from dais_verif.program import Program
 from dais_verif.prover.results import Proof
 from dais_verif.record.simulation import ENDED_BY_RTL
 from dais_verif.simulation.verify import Finding
@@ -47,6 +48,21 @@ def test_a_simulation_that_the_rtl_ended_confirms_nothing(tmp_path: Path) -> Non
     assert run.ending == ("UNKNOWN", 6), run.tree
     assert "the RTL ended the simulation" in run.tree["message"]
     assert "the RTL ended the simulation" in run.tree["confirmation"]["unconfirmed"]["icarus"]
+
+
+def test_a_simulation_that_a_bound_check_ended_confirms_nothing(tmp_path: Path) -> None:
+    """VHDL whose range check stops every simulation at one input; a proof does not see the check."""
+    (tmp_path / "bound.vhd").write_text(
+        "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n"
+        "entity model is port(model_inp: in std_logic_vector(3 downto 0);\n"
+        "model_out: out std_logic_vector(3 downto 0)); end;\n"
+        "architecture rtl of model is signal n: integer range 0 to 14; begin\n"
+        "  n <= to_integer(unsigned(model_inp));\n  model_out <= std_logic_vector(to_unsigned(n, 4));\nend;\n"
+    )
+    program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
+    run = run_prove(program, tmp_path, "--rtl", tmp_path / "bound.vhd", confirm=True)
+    assert run.ending == ("UNKNOWN", 6), run.tree
+    assert "bound check failure at bound.vhd:5" in run.tree["message"]
 
 
 #: Calls that depend on a value, with their description in the message: in a block, beside an assignment, in a task.

@@ -22,13 +22,17 @@ from dais_verif.verdict import Verdict
 SUM = "model_inp[3:0] + model_inp[7:4]"
 
 
-def test_a_proof_says_that_an_assertion_fails_in_a_simulator(tmp_path: Path) -> None:
+def test_a_proof_is_not_confirmed_by_a_run_that_a_failed_assertion_stops(tmp_path: Path) -> None:
     check = 'always_comb begin assert (model_out != 7) else $error("seven"); end'
     ports = "input [7:0] model_inp, output [4:0] model_out"
     text = f"module model({ports}); assign model_out = {SUM}; {check} endmodule"
     run = run_prove(ADDER, tmp_path, rtl=text, confirm=True)
-    assert run.ending == ("PASS", 0)
-    assert run.tree["message"].endswith("; verilator says that an assertion of the RTL fails, which is not proved")
+    assert run.ending == ("UNKNOWN", 6)
+    assert "an assertion of the RTL failed" in run.tree["message"] and "design.v:1" in run.tree["message"]
+    assert {one["name"]: one["stopped"] for one in run.tree["confirmation"]["simulators"]} == {
+        "icarus": False,
+        "verilator": True,
+    }
     why = run.tree["confirmation"]["unconfirmed"]["verilator"]
     assert "an assertion of the RTL failed, or it called $error, at design.v:1, seven; correct the RTL" in why
 

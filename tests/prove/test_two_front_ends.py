@@ -306,9 +306,25 @@ MISREAD = {
         "item of casez that must be extended",
     ),
     "a name with a dot": (
-        "wire [3:0] \\u.q ; assign \\u.q = a; inner u(b); assign y = u.q;",
+        "wire [3:0] \\g.q ; assign \\g.q = a; if (1) begin : g wire [3:0] q; assign q = b; end assign y = g.q;",
         "a hierarchical name for an escaped one",
     ),
+    "a name into an instance": ("inner u(b); assign y = u.q;", "a name into an instance"),
+    "a signed enum": ("typedef enum {P = -2, Q} e; e z; assign z = P; assign y = z;", "a signed enum"),
+    "a sign of its own": ("localparam signed K = 4'd9; assign y = K;", "the sign of 'K'"),
+    "ones in a constant": ("localparam [7:0] K = '1; assign y = K;", "one bit here"),
+    "a number without a size": ("assign y = ('hFFFFFFFF + a) >> 32;", "a number without a size"),
+    "an empty text": ('assign y = $bits("");', "an empty text"),
+    "an outer name, hidden later": (
+        "wire [3:0] k = a; if (1) begin : g wire [3:0] w = k; wire [3:0] k = 4; end assign y = g.w;",
+        "that is declared later",
+    ),
+    "a type of the same name": (
+        "typedef logic [3:0] t; if (1) begin : g typedef logic [1:0] t; t w; assign w = a; end assign y = g.w;",
+        "another type 't'",
+    ),
+    "an unknown kind": ("assign y = a inside {3, [5:7]};", "not trusted with Inside"),
+    "an unknown call": ("assign y = $countbits(a, '1);", "not trusted with $countbits"),
     "an argument both ways": (
         "task t(inout [7:0] y, input [3:0] c); y = y + c; endtask always @* begin y = b; t(y, a); end",
         "copies an inout argument only at the end",
@@ -335,7 +351,9 @@ def test_what_yosys_alone_must_not_read(case: str, tmp_path: Path) -> None:
 def test_what_yosys_may_read(tmp_path: Path) -> None:
     text = """module dut(input [3:0] a, input signed [5:0] b, output reg [7:0] y);
   reg [7:0] t [0:15]; initial $readmemh("t.hex", t);
-  wire [5:0] c = a & u.q;
+  parameter FILE = "";
+  if (FILE == "") begin : g wire [3:0] q = b; end
+  wire [5:0] c = a & g.q;
   inner u(b);
   integer i; reg [7:0] v;
   always @* begin casez (b) 6'sb1?: y = t[a]; default: y = 'x; endcase

@@ -239,7 +239,8 @@ def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
     verdict, unconfirmed = record.verdict, {}
     if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # the simulators could not judge the sequence
         unconfirmed = {result.name: result.failure or record.message for result in record.simulators}
-        verdict = Verdict.NOT_RUN
+        stopped = any(result.stopped for result in record.simulators)
+        verdict = Verdict.TOOL_FAILURE if stopped else Verdict.NOT_RUN
     return Confirmation(verdict, record.message, list(record.simulators), unconfirmed)
 
 

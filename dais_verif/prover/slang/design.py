@@ -94,6 +94,8 @@ class SlangDesign:
         self.types: dict[Any, tuple[int, bool]] = {}
         #: For each concatenation that was read in part, its operands by the bits that they occupy.
         self.concatenations: dict[Any, Spans[Any]] = {}
+        #: Subroutines of which it is known that no call shares variables with a call that still runs.
+        self.entered: set[Any] = set()
         #: The depth of nested function calls.
         self.calls = 0
         #: The number of loop iterations and function calls so far in the block that is being executed.

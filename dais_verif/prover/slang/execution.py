@@ -30,6 +30,7 @@ from dais_verif.prover.slang.kinds import (
 )
 from dais_verif.prover.slang.pieces import Marks, Value, assigned, chosen, part, whole
 from dais_verif.prover.slang.places import VariablePlace, variable_place
+from dais_verif.prover.slang.reentry import refuse_reentry
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.streams import refuse_rest
 from dais_verif.prover.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed, subject_of
@@ -107,7 +108,7 @@ class Execution:
         if rule is not None:
             return rule(self, s)
         if s.kind in _ASSERTIONS:
-            return self._assertion(s)
+            return leave_out(self.design, s)
         raise self.convert.refused(s, STATEMENTS.message(s.kind))
 
     def _read(self, symbol: Any, low: int, width: int) -> Term:
@@ -175,10 +176,6 @@ class Execution:
         else:
             self.values[symbol] = const(width, 0)
 
-    def _assertion(self, s: Any) -> None:
-        """Leave an assertion out. Raises ``InputError`` if it could change anything."""
-        leave_out(self.design, s)
-
     def expression(self, e: Any) -> None:
         """Run an expression that is a statement."""
         kind = type(e)
@@ -211,6 +208,7 @@ class Execution:
         """Execute a task, or a function whose value is not used; copy arguments in before and out after."""
         body, formals = e.subroutine, e.subroutine.arguments
         self.design.turn(e)
+        refuse_reentry(self.design, body)
         if body in self._running or body.body is None:
             raise self.convert.refused(e, f"{body.name!r} calls itself, or has no statements; the proof cannot run it")
         for formal in formals:

@@ -13,6 +13,7 @@ from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import ARGUMENTS
 from dais_verif.prover.slang.pieces import whole
+from dais_verif.prover.slang.reentry import refuse_reentry
 from dais_verif.prover.terms import Term, leaves, undefined
 
 __all__ = ["call_value"]
@@ -31,6 +32,7 @@ def _called(c: Converter, e: Any) -> Term:
     if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
         raise c.refused(e, f"{function.name!r} is not a function with a value; the proof cannot use it")
     c.design.turn(e)
+    refuse_reentry(c.design, function)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
     # Evaluate arguments first: calls in them are not nested in this one.

@@ -6,12 +6,13 @@ pyslang's bound tree has the width and sign of every expression, and all convers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyslang
 
+from dais_verif.dut.ambiguous import refuse_ambiguous
 from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.netlist import Bits, Netlist, Signal, bits_over, driver_of
@@ -19,6 +20,7 @@ from dais_verif.prover.registers.clock_gating import ungate
 from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
 from dais_verif.prover.slang.connections import connect, refuse_floating
+from dais_verif.prover.slang.declarations import refuse_declared, refuse_joined, refuse_shared
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.diagnostics import require_valid
 from dais_verif.prover.slang.events import EventError, refuse_delay
@@ -59,10 +61,13 @@ def elaborate(
             raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
     tree = read_files(sources, manager)
     compilation.addSyntaxTree(tree)
+    refuse_ambiguous([*sources, *included(tree, manager)])
     root = compilation.getRoot()
     require_valid(compilation, manager, top)
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
-    netlist = _Walk(SlangDesign(manager, files or {}, call_value, bitwise), compilation).netlist(instance)
+    design = SlangDesign(manager, files or {}, call_value, bitwise)
+    refuse_shared(design, compilation)
+    netlist = _Walk(design, compilation).netlist(instance)
     return netlist._replace(included=included(tree, manager))
 
 
@@ -73,7 +78,7 @@ class _Walk:
         self._design = design
         #: pyslang's objects are valid as long as the compilation exists.
         design.keep.append(compilation)
-        self._kinds = SYMBOLS.rules(
+        self._kinds: dict[Any, Callable[[Any, str], None]] = SYMBOLS.rules(
             {
                 ast.SymbolKind.Net: self._declared,
                 ast.SymbolKind.Variable: self._declared,
@@ -85,6 +90,8 @@ class _Walk:
                 ast.SymbolKind.GenerateBlock: self._generated,
                 ast.SymbolKind.GenerateBlockArray: self._generated_array,
                 ast.SymbolKind.ClockingBlock: self._clocking,
+                ast.SymbolKind.Subroutine: lambda member, path: refuse_declared(self._design, member),
+                ast.SymbolKind.Parameter: lambda member, path: refuse_declared(self._design, member),
             }
         )
         #: Arrays, with name and location.
@@ -106,7 +113,7 @@ class _Walk:
         self._later: list[Any] = []
 
     def netlist(self, top: Any) -> Netlist:
-        _refuse_joined(self._design, top.body.portList)
+        refuse_joined(self._design, top.body.portList)
         self._given = {p.internalSymbol for p in top.body.portList if p.direction == ast.ArgumentDirection.In}
         self._scope(top.body, "")
         for symbol, (name, where) in self._arrays.items():
@@ -184,7 +191,7 @@ class _Walk:
 
     def _scope(self, scope: Any, path: str) -> None:
         ports = getattr(scope, "portList", ())
-        _refuse_joined(self._design, ports)
+        refuse_joined(self._design, ports)
         self._ports.update(port.internalSymbol for port in ports if _is_bundle(port))
         for port in ports:  # the initial value of an output variable is part of the port declaration
             value = getattr(port, "initializer", None)
@@ -368,14 +375,6 @@ class _Walk:
         self._scope(instance.body, f"{path}{instance.name}.")
         self._interfaces -= interface
         self._later.append(lambda: connect(self._design, instance, self._targets))
-
-
-def _refuse_joined(design: SlangDesign, ports: Any) -> None:
-    """Refuse ports that join several signals, as in ``.a({high, low})``."""
-    for port in ports:
-        if port.kind is ast.SymbolKind.MultiPort:
-            what = f"{design.where(port.location)}: port {port.name!r}" if port.name else design.where(port.location)
-            raise InputError(f"{what}: a port made of several signals is not supported; declare it as one")
 
 
 def _is_bundle(port: Any) -> bool:

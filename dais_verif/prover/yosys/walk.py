@@ -161,7 +161,11 @@ class _Instance:
             self._modules, cell.type, f"{self._path}{name}.", self._signals, self._left_out, self._power_up
         ).walk()
         for port, bits in cell.connections.items():
-            signal = inside[port]
+            signal = inside.get(port)
+            if signal is None:
+                raise InputError(
+                    f"{where}: port {port!r} of {name!r} is an interface, which Yosys does not connect here"
+                )
             if not bits:
                 continue  # an open port
             if len(bits) != signal.width:

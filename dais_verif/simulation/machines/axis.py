@@ -142,7 +142,8 @@ def _simulate(
     results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout)
     log = run / "simulation.log"
     if not answer_path.is_file():
-        raise ToolError(f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
+        why = launch.cause(simulation, log)
+        raise launch.StoppedRun(f"the {simulator} bench gave no result: {why} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
         raise ToolError(
@@ -199,7 +200,7 @@ def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) ->
 
 def _result(name: str, outcome: _Outcome | ToolError, job: MachineAxisJob) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome))
+        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun))
     heard = outcome.answer.heard
     beats = sum(one.compared for one in heard)
     return SimulatorResult(

@@ -103,11 +103,12 @@ class _Runner:
             simulation, _BENCH, folder, env=env, seed=self.seed, waves=self.waves, timeout=self.timeout
         )
         if not answer_path.is_file():
-            raise ToolError(f"the {name} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
+            why = launch.cause(simulation, log)
+            raise launch.StoppedRun(f"the {name} bench gave no result: {why} (full output: {log})")
         answers = load_answers(answer_path)
         refused = any(answer.port_error for answer in answers)
         if not refused and [answer.cycles for answer in answers] != [asked.cycles for asked in files]:
-            raise ToolError(f"the {name} bench did not compare every cycle (full output: {log})")
+            raise launch.StoppedRun(f"the {name} bench did not compare every cycle (full output: {log})")
         clean = not refused and all(answer.first is None for answer in answers)
         clean &= any(answer.bits for answer in answers)
         if clean == bool(launch.failed_tests(results)):
@@ -293,7 +294,7 @@ def _digest(outcome: _Outcome) -> str | None:
 
 def _result(name: str, outcome: _Outcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome))
+        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun))
     answers = outcome.answers.values()
     return SimulatorResult(
         name,

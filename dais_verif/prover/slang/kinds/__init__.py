@@ -40,6 +40,7 @@ from dais_verif.prover.slang.kinds.statements import (
     STATEMENTS,
 )
 from dais_verif.prover.slang.kinds.timing import EDGES, TIMING
+from dais_verif.prover.slang.kinds.yosys import TRUSTED
 
 __all__ = [
     "ACTIONS",
@@ -69,6 +70,7 @@ __all__ = [
     "TABLES",
     "TARGETS",
     "TIMING",
+    "TRUSTED",
     "TYPES",
     "UNARY",
     "VALUES",

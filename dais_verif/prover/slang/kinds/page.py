@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dais_verif.prover.slang.kinds import TABLES
+from dais_verif.prover.slang.kinds import TABLES, TRUSTED
 from dais_verif.prover.slang.kinds.decision import How, KindDecision, Table
 
 __all__ = ["page"]
@@ -25,7 +25,7 @@ names; system calls and gates are written as in RTL. [proof.md](proof.md#support
 
 def page() -> str:
     """Return the page, as Markdown."""
-    return "\n".join([_HEAD, *("\n".join([*_section(table), ""]) for table in TABLES)])
+    return "\n".join([_HEAD, *("\n".join([*_section(table), ""]) for table in (*TABLES, TRUSTED))])
 
 
 def _section(table: Table[Any]) -> Iterator[str]:

@@ -66,11 +66,13 @@ SYMBOLS: Table[Any] = Table(
         _k.InstanceArray: read("its instances, one after the other"),
         _k.GenerateBlock: read("if it is instantiated"),
         _k.GenerateBlockArray: read("each block that is instantiated"),
+        _k.Parameter: read("its value; tools must agree on its width"),
+        _k.Subroutine: read("evaluated where it is called; a static one must not be called while it runs"),
         _k.PrimitiveInstance: read("a gate; see gates"),
         **dict.fromkeys(
             (
-                _k.Port, _k.MultiPort, _k.Parameter, _k.TypeParameter, _k.DefParam, _k.Genvar, _k.EnumValue,
-                _k.TransparentMember, _k.TypeAlias, _k.ForwardingTypedef, _k.NetType, _k.Subroutine,
+                _k.Port, _k.MultiPort, _k.TypeParameter, _k.DefParam, _k.Genvar, _k.EnumValue,
+                _k.TransparentMember, _k.TypeAlias, _k.ForwardingTypedef, _k.NetType,
                 _k.MethodPrototype, _k.StatementBlock, _k.Attribute, _k.EmptyMember, _k.ExplicitImport,
                 _k.WildcardImport, _k.LetDecl, _k.Modport, _k.ModportPort, _k.ModportClocking, _k.Specparam,
                 _k.ClassType, _k.GenericClassDef, _k.CovergroupType,
