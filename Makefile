@@ -6,7 +6,7 @@ EXAMPLE := examples/quantised_mac.bin
 
 # The variables that this file uses. Any other on the command line is an error, since make would ignore it silently.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
-  FROM BASE MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED DATAPATH FAULTS FLIPS TWINS \
+  FROM BASE MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED ENTITIES DATAPATH FAULTS FLIPS TWINS \
   NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS USERS
 
 # Values from the command line are plain text: otherwise make would expand $(shell ...) in them.
@@ -188,14 +188,16 @@ RTL_MUTANTS ?= 600
 PIPELINE_MUTANTS ?= 230
 CLOCKED ?= 2000
 MODULES ?= 10000
+ENTITIES ?= 2000
 FAULTS ?= 2000
 FLIPS ?= 1000
 
-soundness: .venv/.ready-test  ## Compare prover and simulators on thousands of RTL mutants and random designs: MODULES=10000 RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; resumes; writes into build/
+soundness: .venv/.ready-test  ## Compare prover and simulators on thousands of RTL mutants and random designs: MODULES=10000 RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000 ENTITIES=2000; resumes; writes into build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json --mutants $(RTL_MUTANTS)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.readings -o build/readings.jsonl --modules $(MODULES) --verilator-every 10 --yosys-every 20
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.pipeline_campaign -o build/pipelines.json --mutants $(PIPELINE_MUTANTS)
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.clocked -o build/clocked.json --designs $(CLOCKED)
+	PYTHONPATH=tests .venv/bin/python -m prove.soundness.vhdl -o build/vhdl.json --entities $(ENTITIES)
 
 kernel-faults: .venv/.ready-test  ## Count which faults in the mapping, control and block of ten kernels sim and prove find: FAULTS=2000; resumes; writes build/kernel-faults.md
 	PYTHONPATH=tests .venv/bin/python -m prove.kernel_faults.campaign -o build/kernel-faults.jsonl --faults $(FAULTS)

@@ -123,7 +123,9 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
             program=program,
             design=design,
             said=said,
-            reader=RtlReader(request.front_end, folder.path / "yosys", asked.of_bits, foreign=bool(asked.rtl)),
+            reader=RtlReader.of(
+                request.front_end, design, folder.path / "yosys", bitwise=asked.of_bits, foreign=bool(asked.rtl)
+            ),
             options=_options(request, asked),
             watched=watched,
             watch=watch,

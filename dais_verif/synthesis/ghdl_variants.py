@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+from dais_verif.synthesis.ghdl_netlist import Module
 
 __all__ = ["lost_variants", "with_lost_variants"]
 
-_MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
-_INSTANCE = re.compile(r"^  (\w+) \S+ \($", re.MULTILINE)
 _ENTITY = re.compile(r"\bentity\s+(\w+)\s+is\s+generic\s*\((.*?)\)\s*;\s*port\b", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*")
 #: A declaration of generics that are integers, with their names.
 _GENERIC = re.compile(r"([\w\s,]+?)\s*:\s*(?:integer|natural|positive)\b[^;]*(?:;|\Z)", re.IGNORECASE)
 
-#: A function that returns the text that GHDL's synthesis writes for an entity with given values of its generics.
-Synthesize = Callable[[str, dict[str, int]], str]
+#: A function that returns the modules of the netlist of an entity, with options that set its generics.
+Synthesize = Callable[[str, Sequence[str]], Sequence[Module]]
 
 
-def with_lost_variants(text: str, sources: Sequence[Path], synthesize: Synthesize) -> str:
-    """Return ``text`` with the modules that it lacks, as made by ``synthesize``. ``sources``: the VHDL files."""
-    for name, entity, values in list(lost_variants(text, sources)):
-        module = _renamed(synthesize(entity, values).lower(), entity, name)
-        text = text if module is None else f"{text}\n{module}"
-    return text
+def with_lost_variants(found: Sequence[Module], sources: Sequence[Path], synthesize: Synthesize) -> tuple[Module, ...]:
+    """Return ``found`` with the modules that it lacks, as made by ``synthesize``. ``sources``: the VHDL files."""
+    added = []
+    for name, entity, values in lost_variants(found, sources):
+        made = synthesize(entity, [f"-g{generic.upper()}={value}" for generic, value in values.items()])
+        if len(made) == 1 and not any(gate.kind.startswith("\\") for gate in made[0].gates):
+            added.append(replace(made[0], name=name))
+    return (*found, *added)
 
 
 def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
@@ -43,26 +46,23 @@ def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def lost_variants(text: str, sources: Sequence[Path]) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Yield each module that ``text`` uses but lacks, with its entity and the values of the entity's generics.
+def lost_variants(found: Sequence[Module], sources: Sequence[Path]) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Yield each module that ``found`` uses but lacks, with its entity and the values of the entity's generics.
 
     A name that occurs in the sources is left out, because it is that of a component without an entity, which computes
     nothing.
     """
-    lost = sorted({*_INSTANCE.findall(text)} - {*_MODULE.findall(text)})
+    used = {gate.kind for module in found for gate in module.gates if gate.kind.startswith("\\")}
+    lost = sorted(used - {module.name for module in found})
     if not lost:
         return
     generics = _generics(sources)
     texts = [source.read_text(encoding="latin-1").lower() for source in sources]
-    for name in (name for name in lost if not any(name in source for source in texts)):
+    for kind in lost:
+        name = kind.removeprefix("\\").lower()
+        if any(name in source for source in texts):
+            continue
         for entity, names in generics.items():
             values = name.removeprefix(f"{entity}_").split("_")
             if name.startswith(f"{entity}_") and len(values) == len(names) and all(map(str.isdecimal, values)):
-                yield name, entity, dict(zip(names, map(int, values), strict=True))
-
-
-def _renamed(text: str, entity: str, name: str) -> str | None:
-    """Return ``text`` with its only module ``entity`` renamed to ``name``; None if ``text`` holds anything else."""
-    if _MODULE.findall(text) != [entity] or _INSTANCE.search(text):
-        return None
-    return _MODULE.sub(f"module {name}", text, count=1)
+                yield kind, entity, dict(zip(names, map(int, values), strict=True))

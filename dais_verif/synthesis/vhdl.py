@@ -1,4 +1,4 @@
-"""Convert VHDL to Verilog with GHDL's synthesis, without mapping to gates; the meaning is as GHDL reads the text."""
+"""Convert VHDL to Verilog: GHDL's synthesis reads it into a netlist, without mapping to gates, which we write."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError, UnknownTop
-from dais_verif.synthesis.ghdl_constants import with_plain_constants
-from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
+from dais_verif.synthesis import vhdl_packages
+from dais_verif.synthesis.ghdl_netlist import Module, modules
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
-from dais_verif.synthesis.vhdl_events import refuse_events
+from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
+from dais_verif.synthesis.vhdl_events import refuse_events, refuse_misread
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
 from dais_verif.toolchain.limits import Limits, run_limited
-from dais_verif.toolchain.private_files import copied, original
+from dais_verif.toolchain.private_files import copied, original, read
 
-__all__ = ["in_verilog"]
+__all__ = ["in_verilog", "placed"]
 
 FORM = "from_vhdl.v"
 
 _STANDARD = "--std=08"
 
 #: The file, line and text of an error in the user's files.
-_ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:)(?:error:)? ?(.*)$", re.MULTILINE | re.IGNORECASE)
+_ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(?:error: )?(.*)$", re.MULTILINE | re.IGNORECASE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
+_LINE = re.compile(rf"\S*{re.escape(FORM)}:(\d+)(?::\d+)?")
 
 
 def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
@@ -36,11 +38,13 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     for text that GHDL's synthesis reads differently from simulators.
     """
     ghdl = str(tools.ghdl().ghdl)
+    refuse_misread(sources)
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     for left_over in folder.glob("*.cf"):
         left_over.unlink()
-    names = [str(source) for source in copied(sources, folder).sources]
+    texts = [vhdl_packages.redirected(source, read(source)) for source in sources]
+    names = [*map(str, copied(sources, folder, texts).sources), *vhdl_packages.copy_into(folder)]
     # The first command finds all units; the second analyses the units that the top needs, in the necessary order.
     for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
         log = folder / f"ghdl_{step}.log"
@@ -55,38 +59,54 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
             if _ERROR.search(said):
                 raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
             raise
-    _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", top], folder / FORM, sources, limits)
+
+    def netlist(entity: str, generics: Sequence[str] = ()) -> tuple[Module, ...]:
+        command = [ghdl, "--synth", _STANDARD, "--out=dump", *generics, entity]
+        return _synthesized(command, folder / "netlist.txt", sources, limits)
+
+    found = netlist(top)
     refuse_events(sources)
-    # VHDL is not case-sensitive, but GHDL keeps upper case in its output.
+    found = with_lost_variants(found, sources, netlist)
     form = folder / FORM
-    text = form.read_text(encoding="latin-1").lower()
 
-    def variant(entity: str, values: dict[str, int]) -> str:
-        generics = [f"-g{name.upper()}={value}" for name, value in values.items()]
-        other = folder / "variant.v"
-        _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", *generics, entity], other, sources, limits)
-        return other.read_text(encoding="latin-1")
+    def name(file: str) -> str | None:
+        path = original(file, sources)
+        return None if path == file else os.path.relpath(path)
 
-    text = with_plain_constants(with_settled_selectors(with_lost_variants(text, sources, variant)))
-    form.write_text(text, encoding="latin-1")
+    form.write_text(written(found, name), encoding="latin-1")
     return form
 
 
-def _synthesize(command: Sequence[str], form: Path, sources: Sequence[Path], limits: Limits) -> None:
-    """Write the output of ``command`` into ``form``. Raises ``ToolError`` with the text that GHDL does not support."""
-    log = form.with_name("ghdl_synthesis.log")
-    script = 'form="$1"; shift; exec "$@" > "$form"'
+def placed(message: str, form: Path) -> str:
+    """Return ``message`` with places in the VHDL instead of places in the Verilog file ``form``."""
+    text = form.read_text(encoding="latin-1") if form.name == FORM and FORM in message else ""
+
+    def origin(found: re.Match[str]) -> str:
+        return place_in_vhdl(text, int(found[1])) or "the VHDL"
+
+    return _LINE.sub(origin, message) if text else message
+
+
+def _synthesized(command: Sequence[str], output: Path, sources: Sequence[Path], limits: Limits) -> tuple[Module, ...]:
+    """Return the netlist that ``command`` writes. Raises ``ToolError`` with the text that GHDL does not support."""
+    log = output.with_name("ghdl_synthesis.log")
+    script = 'output="$1"; shift; exec "$@" > "$output"'
     try:
-        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", form.name, *command], log, limits)
+        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", output.name, *command], log, limits)
     except ToolError as error:
         said = log.read_text(encoding="utf-8", errors="replace")
         text = _first_error(said, sources) if _ERROR.search(said) else str(error)
         raise ToolError(
             f"GHDL's synthesis, by which a proof reads VHDL, does not support {text}; `dais-verif sim` simulates it"
         ) from None
+    found = tuple(modules(output.read_text(encoding="latin-1")))
+    output.unlink()
+    return found
 
 
 def _first_error(said: str, sources: Sequence[Path]) -> str:
-    found = _ERROR.search(said)
-    assert found is not None
-    return f"{os.path.relpath(original(found[1], sources))}:{found[2]}: {found[3]}"
+    """Return the first error in a file of the user, or the first one in our packages."""
+    errors = list(_ERROR.finditer(said))
+    found = next((error for error in errors if original(error[1], sources) != error[1]), errors[0])
+    place = os.path.relpath(original(found[1], sources))
+    return vhdl_packages.without_prefix(f"{place}:{found[2]}: {found[3]}")

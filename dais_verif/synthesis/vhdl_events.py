@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dais_verif.errors import StateError
 
-__all__ = ["refuse_events"]
+__all__ = ["refuse_events", "refuse_misread"]
 
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|\"(?:[^\"\n]|\"\")*\"|(?<![\w)])'.'|\\[^\\\n]*\\|[a-z]\w*|<=|=>|:=|/=|\S",
@@ -29,6 +29,26 @@ _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_even
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
 _Token = tuple[str, int]
+
+
+def refuse_misread(sources: Sequence[Path]) -> None:
+    """Raise ``StateError`` for what GHDL's synthesis misreads: matches in which ``-`` stands for any value."""
+    for source in sources:
+        tokens = list(_tokens(source.read_text(encoding="latin-1")))
+        words = [word for word, _ in tokens]
+        for (word, line), following in zip(tokens, [*words[1:], ""], strict=True):
+            what = (
+                f"{word}?"
+                if word in ("case", "select") and following == "?"
+                else f"?{following}"
+                if word == "?" and following in ("=", "/=")
+                else word
+            )
+            if what in ("case?", "select?", "?=", "?/=", "std_match"):
+                raise StateError(
+                    f"{os.path.relpath(source)}:{line}: {what!r} is read wrongly by GHDL's synthesis, and by GHDL's"
+                    " simulation where a choice has '-'; compare the bits that matter with ="
+                )
 
 
 def refuse_events(sources: Sequence[Path]) -> None:

@@ -1,76 +1,119 @@
-"""Corrections of the Verilog of GHDL's synthesis: selectors, long constants, and variants that are missing."""
+"""Netlists of GHDL's synthesis: how they are read, written as Verilog, and completed; packages that are replaced."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dais_verif.synthesis import vhdl
-from dais_verif.synthesis.ghdl_constants import with_plain_constants
-from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
+from dais_verif.errors import StateError
+from dais_verif.synthesis.ghdl_netlist import Gate, Module, modules
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
+from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
+from dais_verif.synthesis.vhdl_packages import redirected
 
-
-@pytest.mark.parametrize("word", ["", "error:"], ids=["GHDL 2", "GHDL 5"])
-def test_the_first_error_of_an_analysis(word: str) -> None:
-    said = f"f.vhd:2:9:warning: no use\nf.vhd:3:7:note: here\nf.vhd:3:37:{word} no operator\nx <= a + 1;\n    ^\n"
-    assert vhdl._first_error(said, []) == "f.vhd:3: no operator"
-
-
-SELECTOR = """\
-module t
-  (input [1:0] a,
-   output [2:0] y);
-  reg [2:0] n3_o;
-  assign y = n3_o;
-  /* t.vhd:3:1 */
-  always @*
-    case (n2_o)
-      2'b10: n3_o <= 3'b001;
-      2'b01: n3_o <= a_b;
-    endcase
-endmodule
+DUMP = """\
+module {m2} $top
+  module {m3} $and
+    input $a[?];
+    output $o[?];
+  module {m100} \\model
+    input \\a[1:0];
+    input \\S;
+    output \\y[2:0];
+    # rtl/0/m.vhd:2:8
+    instance \\model{i2}: \\model
+      input \\model.\\y{p1} <- %4.$o{n8w3}
+      outputs \\model.\\a{n1w2} \\model.\\S{n2w1}
+    instance %3{i4}: $const_UB32
+      parameters $val=5
+      outputs %3.$o{n5w3}
+    # packages.vhd:7:1
+    instance %2{i3}: $GATE
+      input %2.$a{p2} <- \\model.\\a{n1w2}
+      input %2.$b{p3} <- \\model.\\a{n1w2}
+      outputs %2.$o{n4w2}
+    # rtl/0/m.vhd:9:3
+    instance %5{i5}: $uextend
+      input %5.$i{p4} <- %2.$o{n4w2}
+      outputs %5.$o{n6w3}
+    # rtl/0/m.vhd:10:3
+    instance %4{i6}: $mux2
+      input %4.$s{p5} <- \\model.\\S{n2w1}
+      input %4.$i0{p6} <- %3.$o{n5w3}
+      input %4.$i1{p7} <- %5.$o{n6w3}
+      outputs %4.$o{n8w3}
+    connect \\model.\\a{n1w2} -> %2.$a{p2}
+  instance $top{i1}: $top
 """
 
 
-def test_a_selector_gets_the_default_that_was_left_out() -> None:
-    text = with_settled_selectors(SELECTOR)
-    assert "      2'b10: n3_o = 3'b001;\n      2'b01: n3_o = a_b;\n      default: n3_o = 3'bxxx;\n    endcase\n" in text
-    assert [line for line in text.split("\n") if "= " not in line] == [
-        line for line in SELECTOR.split("\n") if "<= " not in line and "= " not in line
-    ]
+def verilog(gate: str) -> str:
+    def name(file: str) -> str | None:
+        return "m.vhd" if file.startswith("rtl") else None
 
-
-def test_a_default_that_is_there_stays() -> None:
-    text = with_settled_selectors(SELECTOR.replace("    endcase", "      default: n3_o <= 3'b111;\n    endcase"))
-    assert "      default: n3_o = 3'b111;\n    endcase" in text and "xxx" not in text
+    return written(modules(DUMP.replace("GATE", gate)), name)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("gate", "expression"),
     [
-        SELECTOR.replace("always @*", "always @(posedge a)"),
-        SELECTOR.replace("2'b01: n3_o", "2'b01: n4_o"),  # two registers in one block
-        SELECTOR.replace("  reg [2:0] n3_o;\n", ""),  # of unknown width
-        SELECTOR.replace("reg [2:0]", "reg [2:0] n3_o;\nendmodule\nmodule u;\n  reg [2:0] other_"),
-        "module t;\nendmodule\n",
+        ("and", "a & a"),
+        ("sdiv", "$signed(a) / $signed(a)"),
+        ("srem", "$signed(a) % $signed(a)"),
+        ("udiv", "a / a"),
+        ("asr", "$signed(a) >>> a"),
+        ("lsr", "a >> a"),
+        ("smax", "($signed(a) > $signed(a)) ? a : a"),
     ],
 )
-def test_all_else_stays_as_it_is(text: str) -> None:
-    assert with_settled_selectors(text) == text
+def test_gates_keep_their_signs(gate: str, expression: str) -> None:
+    text = verilog(gate)
+    assert f"assign n2_o = {expression};" in text
+    assert "assign n4_o = s ? n5_o : 3'b101;" in text and "assign y = n4_o;" in text
 
 
-def test_long_constants_are_numbers_and_signals_that_nothing_assigns_have_them_at_once() -> None:
-    bits = "01" * 300
-    block = f'  always @*\n    w = "{bits}"; // (isignal)\n  initial\n    w <= "{bits}";\n'
-    text = with_plain_constants(f"module t;\n{block}endmodule\n")
-    assert text == f"module t;\n  always_comb\n    w = 600'b{bits}; // (isignal)\nendmodule\n"
+@pytest.mark.parametrize(("gate", "where"), [("latch", "m.vhd:9"), ("eq", "m.vhd:9"), ("tri", "m.vhd:9")])
+def test_a_gate_without_a_rule_or_with_other_widths_is_refused_at_its_line(gate: str, where: str) -> None:
+    with pytest.raises(StateError, match=f"^{where}: "):
+        verilog(gate)
 
 
-def test_signals_that_registers_drive_keep_their_blocks() -> None:
-    text = "  always @*\n    c = n4_q; // (isignal)\n  initial\n    c <= 3'b000;\n"
-    assert with_plain_constants(text) == text
+def test_lines_have_places_in_the_vhdl_also_those_of_packages() -> None:
+    text = verilog("and")
+    places = [place_in_vhdl(text, n + 1) for n, line in enumerate(text.split("\n")) if "assign n" in line]
+    assert places == ["m.vhd:9", "m.vhd:9", "m.vhd:10"]
+
+
+def test_a_selection_has_its_default_and_the_lowest_bit_selects_the_first_value() -> None:
+    ports = ("\\s", 2), ("\\d", 1)
+    values = tuple(Gate(f"%{n}", "$const_UB32", (), ((n, 1),), (n % 2,), ("", 0)) for n in (10, 11))
+    choice = Gate("%9", "$pmux", (1, 2, 10, 11), ((9, 1),), (4,), ("", 0))
+    body = Gate("\\m", "\\m", (9,), ((1, 2), (2, 1)), (), ("", 0))
+    text = written([Module("\\m", ports, (("\\y", 1),), body, (*values, choice))], lambda file: file)
+    for line in ("2'b01: n9_o = 1'b0;", "2'b10: n9_o = 1'b1;", "default: n9_o = d;"):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("use IEEE.Numeric_Std.all;", "use work.dais_numeric_std.all;"),
+        ("use ieee.numeric_std_unsigned.all;", "use work.dais_numeric_std_unsigned.all;"),
+        ("y <= ieee.numeric_std.resize(x, 3);", "y <= work.dais_numeric_std.resize(x, 3);"),
+        ('-- ieee.numeric_std\nx <= "ieee.numeric_bit";', None),
+        ("use ieee\n.\nnumeric_std.all; --", "use work.dais_numeric_std\n\n.all; --"),
+        ("use ieee.std_logic_1164.all; use ieee.math_real.all;", None),
+    ],
+)
+def test_packages_with_bodies_of_our_own(text: str, expected: str | None) -> None:
+    assert redirected(Path("m.vhd"), text.encode()).decode() == (text if expected is None else expected)
+
+
+def test_a_package_that_ghdl_would_read_in_its_own_way_is_refused_at_its_line() -> None:
+    with pytest.raises(StateError, match=r"m\.vhd:2: .*numeric_bit"):
+        redirected(Path("m.vhd"), b"library ieee;\nuse ieee.numeric_bit.all;")
 
 
 ENTITY = """\
@@ -86,16 +129,14 @@ entity other is
     port (x: in bit);
 end entity;
 """
-USED = """\
-module top;
-  adder_4_1_0 u (
-    .x(y));
-  adder_5_0_0 v (
-    .x(y));
-endmodule
-module adder_4_1_0
-endmodule
-"""
+
+
+def used(*kinds: str) -> tuple[Module, ...]:
+    gates = tuple(Gate(f"\\u{n}", f"\\{kind}", (), (), (), ("", 0)) for n, kind in enumerate(kinds))
+    return (Module("\\top", (), (), None, gates), Module("\\Adder_4_1_0", (), (), None, ()))
+
+
+USED = used("Adder_4_1_0", "Adder_5_0_0")
 
 
 @pytest.fixture
@@ -105,12 +146,12 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_a_variant_that_is_used_and_not_there_is_lost(source: Path) -> None:
-    assert list(lost_variants(USED, [source])) == [("adder_5_0_0", "adder", {"bw": 5, "signed0": 0, "drop": 0})]
+    assert list(lost_variants(USED, [source])) == [("\\Adder_5_0_0", "adder", {"bw": 5, "signed0": 0, "drop": 0})]
 
 
 @pytest.mark.parametrize("name", ["other_5_0_0", "adder_5_0", "adder_5_0_0_1", "adder_5_0_x", "black_box"])
 def test_what_is_no_variant_is_left_to_the_reader(name: str, source: Path) -> None:
-    assert list(lost_variants(USED.replace("adder_5_0_0", name), [source])) == []
+    assert list(lost_variants(used(name), [source])) == []
 
 
 def test_what_the_sources_name_is_a_component_without_an_entity(source: Path) -> None:
@@ -121,15 +162,14 @@ def test_what_the_sources_name_is_a_component_without_an_entity(source: Path) ->
 def test_a_lost_variant_is_added_under_its_name(source: Path) -> None:
     asked = []
 
-    def synthesize(entity: str, values: dict[str, int]) -> str:
-        asked.append((entity, values))
-        return "module Adder\n  (input x);\nendmodule\n"
+    def synthesize(entity: str, options: object) -> tuple[Module, ...]:
+        asked.append((entity, options))
+        return (replace(USED[1], name="\\Adder"),)
 
-    text = with_lost_variants(USED, [source], synthesize)
-    assert text == f"{USED}\nmodule adder_5_0_0\n  (input x);\nendmodule\n"
-    assert asked == [("adder", {"bw": 5, "signed0": 0, "drop": 0})]
+    assert with_lost_variants(USED, [source], synthesize) == (*USED, replace(USED[1], name="\\Adder_5_0_0"))
+    assert asked == [("adder", ["-gBW=5", "-gSIGNED0=0", "-gDROP=0"])]
 
 
-@pytest.mark.parametrize("found", ["module other\nendmodule\n", "module adder\n  inner i (\n  );\nendmodule\n", ""])
-def test_another_text_than_one_module_is_not_taken(found: str, source: Path) -> None:
-    assert with_lost_variants(USED, [source], lambda entity, values: found) == USED
+@pytest.mark.parametrize("found", [(USED[0],), ()])
+def test_another_netlist_than_one_module_is_not_taken(found: tuple[Module, ...], source: Path) -> None:
+    assert with_lost_variants(USED, [source], lambda entity, options: found) == USED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import StateError
-from dais_verif.synthesis.vhdl_events import refuse_events
+from dais_verif.synthesis.vhdl_events import refuse_events, refuse_misread
 
 HEAD = """library ieee; use ieee.std_logic_1164.all;
 entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;
@@ -106,3 +106,20 @@ def test_signals_of_a_package(tmp_path: Path) -> None:
         refuse_events([tmp_path / "p.vhd"])
     (tmp_path / "p.vhd").write_text("package p is procedure f (signal x : in bit); end p; entity e is end;")
     refuse_events([tmp_path / "p.vhd"])
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("process (all) begin case? a is when \"0---\" => y <= '0'; when others => y <= '1'; end case?; end process;",
+         "case"),
+        ("with a select? y <= '0' when \"0---\", '1' when others;", "select"),
+        ("y <= a ?= \"0---\";", "="),
+        ("y <= a ?/= b;", "/="),
+        ("y <= '1' when std_match(a, \"0---\") else '0';", "std_match"),
+    ],
+)  # fmt: skip
+def test_a_match_with_any_value_is_refused(body: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "m.vhd").write_text(f"{HEAD}\n\n{body}\nend;\n")
+    with pytest.raises(StateError, match=rf"m\.vhd:8: .*{what}"):
+        refuse_misread([tmp_path / "m.vhd"])

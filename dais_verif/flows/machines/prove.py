@@ -78,7 +78,9 @@ def prove_machine(
         dut = Dut(DesignInterface((), ()), Ports((), ()), (), "the machine's types")
         netlist = asked.of_bits
         options = replace(options, bits=options.bits or netlist)
-        reader = RtlReader(request.front_end, folder.path / "yosys", netlist, foreign=bool(asked.rtl), machine=True)
+        reader = RtlReader.of(
+            request.front_end, design, folder.path / "yosys", bitwise=netlist, foreign=bool(asked.rtl), machine=True
+        )
         task = ProofTask(
             program=Program.build([], []),
             design=design,

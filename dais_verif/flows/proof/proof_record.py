@@ -112,7 +112,7 @@ def _rtl(
         files=[str(source) for source in design.sources],
         widths=dut.how,
         front_end=request.front_end,
-        front_ends=[name for name in task.reader.names if name not in proof.unread],
+        front_ends=[name for name in task.reader.front_ends(design) if name not in proof.unread],
         unread=dict(proof.unread),
         readers=list(task.reader.what_reads(design)[1:]),
         sha256=watched.of_sources,

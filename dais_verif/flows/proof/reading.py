@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.dut.verilog import included_by
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import DaisError, InputError, RequestError, ToolError
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.elaboration import elaborated
-from dais_verif.synthesis.vhdl import in_verilog
+from dais_verif.synthesis.vhdl import in_verilog, placed
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits
 from dais_verif.toolchain.private_files import shown
@@ -49,6 +49,19 @@ class RtlReader:
     foreign: bool = False
     machine: bool = False
 
+    @classmethod
+    def of(cls, front_end: str, design: RtlDesign, folder: Path, **how: bool) -> RtlReader:
+        """Return the reader of ``design``. ``how``: the other fields.
+
+        VHDL has one reader, GHDL: slang and Yosys would read the same text, made from GHDL's netlist. Raises
+        ``RequestError`` if two are required.
+        """
+        if _is_vhdl(design) and front_end == "both":
+            raise RequestError.of(
+                "{front_end} must not be 'both' for VHDL, which only GHDL reads; leave {front_end} out",
+            )
+        return cls("slang" if _is_vhdl(design) and front_end == "available" else front_end, folder, **how)
+
     @property
     def lenient(self) -> bool:
         """True if Yosys may be missing, or refuse the RTL."""
@@ -70,6 +83,10 @@ class RtlReader:
                     raise
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
+    def front_ends(self, design: RtlDesign) -> tuple[str, ...]:
+        """Return the independent readers of the RTL: of VHDL only GHDL, whose netlist slang or Yosys gets."""
+        return ("ghdl",) if _is_vhdl(design) else self.names
+
     def files(self, design: RtlDesign) -> dict[str, Path]:
         """Return the files that the RTL reads, by their names in the RTL."""
         return {file.name: file.path for file in design.data}
@@ -90,26 +107,41 @@ class RtlReader:
         Yosys runs beforehand, in the caller's thread: Ctrl-C reaches the main thread, which kills its processes. Raises
         ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
         """
-        if name == "slang":
-            from dais_verif.prover import slang
+        with _placed_in_vhdl(design):
+            if name == "slang":
+                from dais_verif.prover import slang
 
-            yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
-            return
-        from dais_verif.prover import slang, yosys
+                yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
+                return
+            from dais_verif.prover import slang, yosys
 
-        if self.lenient or self.names == ("yosys",):  # no other front end might notice constructs that Yosys misreads
-            slang.refuse_misread(design.sources, design.top, self.files(design))
-        form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
+            if self.lenient or self.names == (
+                "yosys",
+            ):  # no other front end might notice constructs that Yosys misreads
+                slang.refuse_misread(design.sources, design.top, self.files(design))
+            form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
 
-        def read() -> Netlist:
-            if self.names == ("yosys",):  # Yosys ignores sensitivity lists and delays
-                slang.refuse_events(design.sources, design.top, self.files(design))
+            def read() -> Netlist:
+                if self.names == ("yosys",):  # Yosys ignores sensitivity lists and delays
+                    slang.refuse_events(design.sources, design.top, self.files(design))
+                try:
+                    return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
+                except InputError as error:
+                    raise InputError(shown(str(error), design.sources)) from None
+
             try:
-                return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
-            except InputError as error:
-                raise InputError(shown(str(error), design.sources)) from None
+                yield read
+            finally:
+                form.unlink()  # the file is large, and the script in the same folder can write it again
 
-        try:
-            yield read
-        finally:
-            form.unlink()  # the file is large, and the script in the same folder can write it again
+
+@contextmanager
+def _placed_in_vhdl(design: RtlDesign) -> Iterator[None]:
+    """Raise errors with places in the user's VHDL, not in the Verilog that we made of it."""
+    try:
+        yield
+    except DaisError as error:
+        text = placed(str(error), design.sources[0]) if len(design.sources) == 1 else str(error)
+        if text == str(error):
+            raise
+        raise type(error)(text) from None

@@ -1,0 +1,64 @@
+"""Random VHDL entities are proved against what GHDL's simulation computes, and not against a table with a wrong bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prove.soundness import vhdl
+from prove.soundness.vhdl_entities import Entity
+
+from dais_verif.errors import ToolError
+from dais_verif.toolchain import tools
+
+
+@pytest.fixture(autouse=True)
+def ghdl() -> None:
+    try:
+        tools.ghdl()
+    except ToolError as error:
+        pytest.skip(str(error))
+
+
+def test_a_hundred_random_entities(tmp_path: Path) -> None:
+    records = vhdl.judge(range(100), tmp_path)
+    assert len(records) == 100
+    assert vhdl.exceptions(records) == []
+    assert vhdl.share(records) >= 0.95
+    assert sum(record.get("wrong") == vhdl.REFUTED for record in records.values()) >= 90
+
+
+HEAD = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;"
+
+#: Expressions of ``model_inp``, of 6 bits, that GHDL's own reading gets wrong, with the number of bits of the result.
+MISREAD = {
+    "narrow": ("resize(signed(model_inp), 4)", 4),
+    "constant shift": ("shift_right(signed(model_inp), 2)", 6),
+    "shift by a signal": ("shift_right(signed(model_inp), to_integer(unsigned(model_inp(1 downto 0))))", 6),
+    "sra": ("signed(model_inp) sra 3", 6),
+    "quotient": ("signed(model_inp) / 3", 6),
+    "modulus": ("signed(model_inp) mod 5", 6),
+    "remainder": ("signed(model_inp) rem (-5)", 6),
+    "integers": ("to_signed(to_integer(signed(model_inp)) mod 5, 6)", 6),
+    "rotation": ("rotate_left(signed(model_inp), 8)", 6),
+    "absolute": ("abs signed(model_inp)", 6),
+    "maximum": ("maximum(signed(model_inp), -3)", 6),
+    "least by greater": ("signed(model_inp) / 32", 6),
+}
+
+
+def test_what_ghdls_synthesis_misreads(tmp_path: Path) -> None:
+    entities = []
+    for number, (expression, width) in enumerate(MISREAD.values()):
+        ports = f"model_inp : in std_logic_vector(5 downto 0); model_out : out std_logic_vector({width - 1} downto 0)"
+        body = f"model_out <= std_logic_vector({expression});"
+        text = f"{HEAD}\nentity e{number} is port ({ports}); end;\narchitecture rtl of e{number} is begin {body} end;\n"
+        entities.append(Entity(f"e{number}", text, 6, width))
+    records = vhdl.judged(entities, tmp_path)
+    assert {name: record["right"] for name, record in records.items()} == dict.fromkeys(records, vhdl.PROVED)
+    assert len(records) == len(MISREAD) and vhdl.exceptions(records) == []
+
+
+def test_a_table_with_a_wrong_bit_is_another_table() -> None:
+    table = ["000", "101", "111"]
+    assert [sum(a != b for a, b in zip(table, vhdl.flipped(table, seed), strict=True)) for seed in range(9)] == [1] * 9
