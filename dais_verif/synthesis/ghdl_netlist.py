@@ -14,7 +14,7 @@ __all__ = ["Gate", "Module", "modules"]
 
 _MODULE = re.compile(r"^ *module (?:\{m\d+\} )?(\S.*)$")
 _PORT = re.compile(r"^ *(input|output|inout) (\S.*?)(?:\[(\d+|\?)(?::0)?\])?;$")
-_PLACE = re.compile(r"^ *# (.*):(\d+):\d+$")
+_PLACE = re.compile(r"^ *# (.*):(\d+):(\d+)$")
 _INSTANCE = re.compile(r"^ *instance (\S.*)\{i\d+\}: (\S.*)$")
 _INPUT = re.compile(r"^ *input \S.*?\{p\d+\} <- *(?:.*\{n(\d+)w\d+\})?$")
 _NET = re.compile(r"\{n(\d+)w(\d+)\}")
@@ -25,8 +25,8 @@ _VALUE = re.compile(r"=?(\d+)(?=\s|$)")
 class Gate:
     """A gate or an instance. ``kind``: ``$and``, or the name of a module such as ``\\adder``.
 
-    ``inputs``: numbers of nets, None for one that is open. ``outputs``: numbers and widths of nets. ``place``: the file
-    and the line in the VHDL that it comes from, ``""`` if unknown.
+    ``inputs``: numbers of nets, None for one that is open. ``outputs``: numbers and widths of nets. ``place``: file,
+    line and column in the VHDL, with ``""`` as the file if they are unknown.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Gate:
     inputs: tuple[int | None, ...]
     outputs: tuple[tuple[int, int], ...]
     parameters: tuple[int, ...]
-    place: tuple[str, int]
+    place: tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def modules(text: str) -> Iterator[Module]:
     """Yield the modules of ``text`` that are not gates of GHDL's own."""
     module: _Open | None = None
     lines = text.split("\n")
-    number, place = 0, ("", 0)
+    number, place = 0, ("", 0, 0)
     while number < len(lines):
         line = lines[number]
         number += 1
@@ -83,20 +83,20 @@ def modules(text: str) -> Iterator[Module]:
         elif module is None or not module.name.startswith("\\"):
             continue
         elif found := _PLACE.match(line):
-            place = (found[1], int(found[2]))
+            place = (found[1], int(found[2]), int(found[3]))
         elif found := _INSTANCE.match(line):
             start = number
             while number < len(lines) and lines[number].lstrip().startswith(("parameters", "input ", "outputs")):
                 number += 1
             module.gates.append(_gate(found[1], found[2], lines[start:number], place))
-            place = ("", 0)
+            place = ("", 0, 0)
         elif found := _PORT.match(line):
             module.ports[found[1]].append((found[2], int(found[3]) + 1 if found[3] else 1))
     if module is not None and module.name.startswith("\\"):
         yield module.closed()
 
 
-def _gate(name: str, kind: str, lines: Iterable[str], place: tuple[str, int]) -> Gate:
+def _gate(name: str, kind: str, lines: Iterable[str], place: tuple[str, int, int]) -> Gate:
     inputs: list[int | None] = []
     outputs: tuple[tuple[int, int], ...] = ()
     parameters: tuple[int, ...] = ()

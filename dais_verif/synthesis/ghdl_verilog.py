@@ -62,18 +62,22 @@ _COMPARISONS = {
     "$sgt": "$signed({}) > $signed({})",
     "$sge": "$signed({}) >= $signed({})",
 }
+#: The least number of bits in which no offset of a slice overflows.
+_INTEGER = 31
 _SHIFTS = {"$lsl": "{} << {}", "$lsr": "{} >> {}", "$asr": "$signed({}) >>> {}"}
 _REDUCTIONS = {"$red_and": "&{}", "$red_or": "|{}", "$red_xor": "^{}"}
 _MONADIC = {"$not": "~{}", "$neg": "-{}"}
 
 
-def written(modules: Iterable[Module], original: Callable[[str], str | None]) -> str:
+def written(
+    modules: Iterable[Module], original: Callable[[str], str | None], is_slice: Callable[[tuple[str, int, int]], bool]
+) -> str:
     """Return the text of ``modules``, with all names in lower case. ``original``: the user's name of a file, if any.
 
-    Raises ``StateError`` for a gate that has no rule.
+    ``is_slice``: whether the bounds of a slice begin at a place. Raises ``StateError`` for a gate that has no rule.
     """
     found = {module.name: module for module in modules}
-    return "\n".join(line for module in found.values() for line in _Writer(module, found, original).lines())
+    return "\n".join(line for module in found.values() for line in _Writer(module, found, original, is_slice).lines())
 
 
 def place_in_vhdl(text: str, line: int) -> str | None:
@@ -111,8 +115,14 @@ class _Value:
 class _Writer:
     """The text of one module."""
 
-    def __init__(self, module: Module, modules: Mapping[str, Module], original: Callable[[str], str | None]) -> None:
-        self.module, self.modules, self.original = module, modules, original
+    def __init__(
+        self,
+        module: Module,
+        modules: Mapping[str, Module],
+        original: Callable[[str], str | None],
+        is_slice: Callable[[tuple[str, int, int]], bool],
+    ) -> None:
+        self.module, self.modules, self.original, self.is_slice = module, modules, original, is_slice
         self.used: set[str] = set()
         self.widths: dict[int, int] = {}
         self.drivers: dict[int, Gate] = {}
@@ -156,7 +166,7 @@ class _Writer:
         seen, following = {gate.name}, deque([gate])
         while following:
             found = following.popleft()
-            file, line = found.place
+            file, line, _ = found.place
             name = self.original(file) if file else None
             if name is not None:
                 return f"{name}:{line}"
@@ -280,6 +290,12 @@ class _Writer:
     def _expression(self, gate: Gate) -> str:
         kind, nets, width = gate.kind, self._nets(gate), gate.outputs[0][1]
         widths, terms = [self.widths[net] for net in nets], [self.of(net) for net in nets]
+        if kind in ("$add", "$sub") and width < _INTEGER and self.is_slice(gate.place):
+            raise self.refuse(
+                gate,
+                "GHDL's synthesis adds the offset of this slice in the length of its index, where it may overflow;"
+                " begin the slice at a multiple of the index, or select single elements",
+            )
         if kind in _DYADIC or kind == "$smod":
             self._hold(gate, widths == [width, width])
             return self._modulus(terms, nets[1], width) if kind == "$smod" else _DYADIC[kind].format(*terms)
@@ -385,7 +401,7 @@ class _Writer:
         module = self.modules.get(gate.kind)
         if module is None:
             raise self.refuse(gate, f"{_plain(gate.kind)!r} has no entity in the RTL; add its file")
-        inner = _Writer(module, self.modules, self.original)
+        inner = _Writer(module, self.modules, self.original, self.is_slice)
         wires = [
             *(
                 (name, self.of(net))

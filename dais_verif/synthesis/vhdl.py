@@ -12,7 +12,7 @@ from dais_verif.synthesis import vhdl_packages
 from dais_verif.synthesis.ghdl_netlist import Module, modules
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
 from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
-from dais_verif.synthesis.vhdl_events import refuse_events, refuse_misread
+from dais_verif.synthesis.vhdl_events import begins_slice, refuse_events, refuse_misread
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
 from dais_verif.toolchain.limits import Limits, run_limited
@@ -73,7 +73,11 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         path = original(file, sources)
         return None if path == file else os.path.relpath(path)
 
-    form.write_text(written(found, name), encoding="latin-1")
+    def is_slice(place: tuple[str, int, int]) -> bool:
+        file, line, column = place
+        return bool(file) and begins_slice((folder / file).read_text(encoding="latin-1"), line, column)
+
+    form.write_text(written(found, name, is_slice), encoding="latin-1")
     return form
 
 
@@ -96,6 +100,7 @@ def _synthesized(command: Sequence[str], output: Path, sources: Sequence[Path], 
     except ToolError as error:
         said = log.read_text(encoding="utf-8", errors="replace")
         text = _first_error(said, sources) if _ERROR.search(said) else str(error)
+        text = f"the RTL: it ends with an error of its own ({log})" if "GHDL Bug occurred" in said else text
         raise ToolError(
             f"GHDL's synthesis, by which a proof reads VHDL, does not support {text}; `dais-verif sim` simulates it"
         ) from None

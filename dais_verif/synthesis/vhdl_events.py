@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dais_verif.errors import StateError
 
-__all__ = ["refuse_events", "refuse_misread"]
+__all__ = ["begins_slice", "refuse_events", "refuse_misread"]
 
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|\"(?:[^\"\n]|\"\")*\"|(?<![\w)])'.'|\\[^\\\n]*\\|[a-z]\w*|<=|=>|:=|/=|\S",
@@ -29,6 +29,21 @@ _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_even
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
 _Token = tuple[str, int]
+
+
+def begins_slice(text: str, line: int, column: int) -> bool:
+    """Return True if a parenthesis at this place of a VHDL file holds a range, as in ``a(n + 3 downto n)``."""
+    rest = "\n".join(text.split("\n")[line - 1 :])[column - 1 :]
+    if not rest.startswith("("):
+        return False
+    depth = 0
+    for word, _ in _tokens(rest):
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if depth == 0:
+            return False
+        if depth == 1 and word in ("to", "downto", "range", "reverse_range"):
+            return True
+    return False
 
 
 def refuse_misread(sources: Sequence[Path]) -> None:

@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import StateError
+from dais_verif.synthesis import vhdl
 from dais_verif.synthesis.ghdl_netlist import Gate, Module, modules
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
 from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
 from dais_verif.synthesis.vhdl_packages import redirected
+
+
+@pytest.mark.parametrize("word", ["", "error:"], ids=["GHDL 2", "GHDL 5"])
+def test_the_first_error_of_an_analysis(word: str) -> None:
+    said = f"f.vhd:2:9:warning: no use\nf.vhd:3:7:note: here\nf.vhd:3:37:{word} no operator\nx <= a + 1;\n    ^\n"
+    assert vhdl._first_error(said, []) == "f.vhd:3: no operator"
+
 
 DUMP = """\
 module {m2} $top
@@ -49,11 +57,13 @@ module {m2} $top
 """
 
 
-def verilog(gate: str) -> str:
+def verilog(gate: str, column: int = 1) -> str:
     def name(file: str) -> str | None:
         return "m.vhd" if file.startswith("rtl") else None
 
-    return written(modules(DUMP.replace("GATE", gate)), name)
+    return written(
+        modules(DUMP.replace("GATE", gate).replace("vhd:7:1", f"vhd:7:{column}")), name, lambda place: place[2] == 40
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,6 +90,12 @@ def test_a_gate_without_a_rule_or_with_other_widths_is_refused_at_its_line(gate:
         verilog(gate)
 
 
+def test_an_offset_that_ghdl_adds_to_the_index_of_a_slice_is_refused() -> None:
+    assert "n2_o = a + a;" in verilog("add")
+    with pytest.raises(StateError, match=r"m\.vhd:9: .*slice"):
+        verilog("add", 40)
+
+
 def test_lines_have_places_in_the_vhdl_also_those_of_packages() -> None:
     text = verilog("and")
     places = [place_in_vhdl(text, n + 1) for n, line in enumerate(text.split("\n")) if "assign n" in line]
@@ -88,10 +104,12 @@ def test_lines_have_places_in_the_vhdl_also_those_of_packages() -> None:
 
 def test_a_selection_has_its_default_and_the_lowest_bit_selects_the_first_value() -> None:
     ports = ("\\s", 2), ("\\d", 1)
-    values = tuple(Gate(f"%{n}", "$const_UB32", (), ((n, 1),), (n % 2,), ("", 0)) for n in (10, 11))
-    choice = Gate("%9", "$pmux", (1, 2, 10, 11), ((9, 1),), (4,), ("", 0))
-    body = Gate("\\m", "\\m", (9,), ((1, 2), (2, 1)), (), ("", 0))
-    text = written([Module("\\m", ports, (("\\y", 1),), body, (*values, choice))], lambda file: file)
+    values = tuple(Gate(f"%{n}", "$const_UB32", (), ((n, 1),), (n % 2,), ("", 0, 0)) for n in (10, 11))
+    choice = Gate("%9", "$pmux", (1, 2, 10, 11), ((9, 1),), (4,), ("", 0, 0))
+    body = Gate("\\m", "\\m", (9,), ((1, 2), (2, 1)), (), ("", 0, 0))
+    text = written(
+        [Module("\\m", ports, (("\\y", 1),), body, (*values, choice))], lambda file: file, lambda place: False
+    )
     for line in ("2'b01: n9_o = 1'b0;", "2'b10: n9_o = 1'b1;", "default: n9_o = d;"):
         assert line in text
 
@@ -132,7 +150,7 @@ end entity;
 
 
 def used(*kinds: str) -> tuple[Module, ...]:
-    gates = tuple(Gate(f"\\u{n}", f"\\{kind}", (), (), (), ("", 0)) for n, kind in enumerate(kinds))
+    gates = tuple(Gate(f"\\u{n}", f"\\{kind}", (), (), (), ("", 0, 0)) for n, kind in enumerate(kinds))
     return (Module("\\top", (), (), None, gates), Module("\\Adder_4_1_0", (), (), None, ()))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import StateError
-from dais_verif.synthesis.vhdl_events import refuse_events, refuse_misread
+from dais_verif.synthesis.vhdl_events import begins_slice, refuse_events, refuse_misread
 
 HEAD = """library ieee; use ieee.std_logic_1164.all;
 entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;
@@ -123,3 +123,17 @@ def test_a_match_with_any_value_is_refused(body: str, what: str, tmp_path: Path)
     (tmp_path / "m.vhd").write_text(f"{HEAD}\n\n{body}\nend;\n")
     with pytest.raises(StateError, match=rf"m\.vhd:8: .*{what}"):
         refuse_misread([tmp_path / "m.vhd"])
+
+
+@pytest.mark.parametrize(
+    ("text", "slice_"),
+    [
+        ("(n + 3 downto n);", True),
+        ("(f(1 to 2));", False),
+        ("(n\n -- to\n to 3)", True),
+        ("(n) & b(1 to 2);", False),
+        ("n", False),
+    ],
+)
+def test_the_bounds_of_a_slice(text: str, slice_: bool) -> None:
+    assert begins_slice(f"\n\ny <= a{text}", 3, 7) == slice_
