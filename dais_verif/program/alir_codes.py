@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-__all__ = ["SHAPES", "SPEC_VERSIONS", "AlirCode", "Shape", "constant_in_steps"]
+__all__ = ["SHAPES", "SPEC_VERSIONS", "AlirCode", "Shape", "constant_in_steps", "odd_constant"]
 
 
 #: The generations of the format that alkaid 0.8 reads; it writes the last one.
@@ -65,3 +65,11 @@ def constant_in_steps(value: int, left: int) -> int | None:
         return None
     data = value << left if left >= 0 else value >> -left
     return data if -(1 << 63) <= data < 1 << 63 else None
+
+
+def odd_constant(value: int, places: int) -> tuple[int, int]:
+    """Return ``value * 2**-places`` as alkaid writes it: an odd number or 0, since this number sets adder widths."""
+    if value == 0:
+        return 0, places  # with another step, alkaid would shift the operand out of its 64 bits
+    zeros = (value & -value).bit_length() - 1
+    return value >> zeros, places - zeros

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode
+from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode, odd_constant
 from dais_verif.program.alir_json import NOTES
 from dais_verif.program.conversion.spelling import as_numbers, spelt
 from dais_verif.program.model import Op, Program
@@ -100,7 +100,7 @@ def _record(op: Op) -> tuple[list[int], AlirCode, list[int]]:
         case Code.SHIFT:
             return [op.id0], AlirCode.QUANT, [op.data]
         case Code.ADD_CONST:
-            return [op.id0], AlirCode.ADD_CONST, _constant(op.data, op.type.f)
+            return [op.id0], AlirCode.ADD_CONST, [*odd_constant(op.data, op.type.f)]
         case Code.CONST:
             return [], AlirCode.CONST, [op.data]
         case Code.MUX:
@@ -124,17 +124,9 @@ def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:
     if op.spec.number == AlirCode.NEG:
         return [terms[0].op], AlirCode.NEG, []
     if op.spec.number == AlirCode.ADD_CONST:
-        return [terms[0].op], AlirCode.ADD_CONST, _constant(op.data, -terms[1].shift)
+        return [terms[0].op], AlirCode.ADD_CONST, [*odd_constant(op.data, -terms[1].shift)]
     signs = [number for term in terms for number in (int(not term.negative), term.shift)]
     return [term.op for term in terms], AlirCode.SUM, signs
-
-
-def _constant(value: int, places: int) -> list[int]:
-    """Return ``value * 2**-places`` as alkaid writes it: an odd number or 0, since this number sets adder widths."""
-    if value == 0:
-        return [0, places]  # with another step, alkaid would shift the operand out of its 64 bits
-    zeros = (value & -value).bit_length() - 1
-    return [value >> zeros, places - zeros]
 
 
 def _tables(program: Program) -> list[dict[str, Any]]:

@@ -312,6 +312,14 @@ def test_notes_that_do_not_lead_back_are_not_believed(name: str) -> None:
     assert answer(to_dais(told), [-5, 3], True) == answer(program, [-5, 3], True)
 
 
+def test_a_constant_that_a_type_without_bits_takes_is_restored() -> None:
+    data = write_binary(dais((-1, 0, -1, 0, (0, 1, 0)), (4, 0, -1, 256, (1, -10, 9))), "v1")
+    program = read_binary(data, "v1")
+    raised = to_alir(program)
+    was = as_it_was(parse(alir_json(raised, notes_of(program, raised))))
+    assert was is not None and write_binary(was, "v1") == data
+
+
 def test_a_model_that_was_changed_since_is_taken_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     dais_verif.convert(dais((0, 0, 1, 0, (1, 5, 0))), tmp_path / "a.bin")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode, constant_in_steps
+from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode, constant_in_steps, odd_constant
 from dais_verif.program.conversion.building import Builder
 from dais_verif.program.conversion.lookups import Tables, add_lookup
 from dais_verif.program.conversion.spelling import spelt
@@ -121,6 +121,8 @@ class _Raising:
             if steps is not None:
                 made.add(Code.ADD_CONST, kind, value.op, data=steps, interval=interval, of=op.index)
                 return
+            data, places = odd_constant(data, -constant.shift)  # a file has it in this form
+            terms = (value, Term(-1, -places, False))
         elif shape != AlirCode.NEG:
             terms = tuple(self.as_value(term, data) for term in terms)
             terms = terms if len(terms) > 1 else (*terms, Term(made.zero(), 0, False))
