@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from dais_verif.errors import ToolError
 from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL
+from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.toolchain import data_files, tools
@@ -25,6 +27,8 @@ from dais_verif.toolchain.process import Session, describe_exit, first_error, la
 __all__ = ["StoppedRun", "cause", "complaint", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
+#: The working folder of a run, in its folder: it holds the data files of the RTL, and what the RTL writes.
+_WORKING = "data"
 
 #: cocotb's message for a simulation that a statement of the RTL has ended.
 _ENDED = "the simulation ended prematurely"
@@ -66,17 +70,26 @@ def run(
         raise ValueError("waves=True must be given to build() also, not to run() only")
     run_dir = run_dir.absolute()
     results = run_dir / _RESULTS
+    place = run_dir / _WORKING
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
     session = Session(
         run_dir / "simulation.log",
-        cwd=run_dir,
+        cwd=place,
         env=_environment(simulation, test_module, results, seed=seed, extra=env),
         timeout=timeout,
         writable=writable,
     )
     results.unlink(missing_ok=True)
-    data_files.copy_into(run_dir, simulation.data)
-    tool = f"the {simulation.simulator} simulation"
-    code = session.run(tool, [*simulation.command, *KNOWN[simulation.simulator].WAVES[waves]])
+    data_files.copy_into(place, simulation.data)
+    tool, simulator = f"the {simulation.simulator} simulation", KNOWN[simulation.simulator]
+    try:
+        code = session.run(tool, [*simulation.command, *simulator.WAVES[waves]])
+    finally:
+        given = {file.name for file in simulation.data}
+        for written in (*place.glob(simulator.WAVES_FILE), *place.glob(COVERAGE_FILES)):
+            if written.name not in given:
+                written.replace(run_dir / written.name)
     if code != 0 and (failed := _failed_assertion(session.log)):
         raise StoppedRun(f"{tool} was aborted: {failed} (full output: {session.log})")
     if code != 0:

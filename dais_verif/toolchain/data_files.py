@@ -1,6 +1,7 @@
 """Find the data files that RTL reads during simulation, such as tables for ``$readmemh`` or VHDL's ``file_open``.
 
-Simulators look for these files in the working folder of a run, so each run gets copies there.
+Simulators look for these files in the working folder of a run, so each run gets copies in a folder that has nothing
+else: a data file never takes the place of a file of ours.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import InputError
 from dais_verif.files import require_plain
-from dais_verif.toolchain.sources import MOST_RTL_BYTES
+from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 
 __all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
 
@@ -23,6 +24,10 @@ _SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "t
 
 _NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
 
+#: A string, or a comment, whichever begins first; a name in a comment is no name.
+_VERILOG = re.compile(rb'"(?:\\.|[^"\\\n])*"|\\\S+|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_VHDL = re.compile(rb"\"[^\"\n]*\"|'.'|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENTS = (b"//", b"/*", b"--")
 
 #: A Verilog module or VHDL entity with its text; and a parameter or generic with its default.
 _MODULE = re.compile(rb"\b(?:module|entity)\s+(\w{1,250})(.*?)(?=\b(?:module|entity)\s|\Z)", re.DOTALL | re.IGNORECASE)
@@ -40,13 +45,19 @@ class DataFile(NamedTuple):
 
 def mentioned(sources: Sequence[Path]) -> list[str]:
     """Return the strings in ``sources`` that look like names of data files, in order and without repetition."""
-    found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
+    found = [name for source in sources for name in _NAME.findall(_without_comments(source))]
     return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
+
+
+def _without_comments(source: Path) -> bytes:
+    """Return the text of a source with a space for each comment."""
+    tokens = _VHDL if is_vhdl(source) else _VERILOG
+    return tokens.sub(lambda found: b" " if found[0].startswith(_COMMENTS) else found[0], source.read_bytes())
 
 
 def never_read(sources: Sequence[Path]) -> set[str]:
     """Return the names in ``sources`` that only occur as defaults of parameters which every instance overrides."""
-    texts = [source.read_bytes() for source in sources]
+    texts = [_without_comments(source) for source in sources]
     mentions = Counter(name for text in texts for name in _NAME.findall(text))
     given: dict[bytes, list[bytes]] = {}
     for declared, name, values in (found for text in texts for found in _INSTANCE.findall(text)):

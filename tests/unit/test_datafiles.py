@@ -36,7 +36,19 @@ def test_names_are_strings_that_end_as_such_files_do(folder: Path) -> None:
     (folder / "src" / "a.v").write_text(
         '#(.MEM("a b.mem"), .STYLE("block"), .X("in/b.HEX")) // "c.dat"\n$dumpfile("w.vcd"); x("");'
     )
-    assert mentioned([folder / "src" / "a.v"]) == ["a b.mem", "in/b.HEX", "c.dat"]
+    assert mentioned([folder / "src" / "a.v"]) == ["a b.mem", "in/b.HEX"]
+
+
+def test_names_in_comments_are_none(folder: Path) -> None:
+    texts = {
+        "a.v": '// x "a.mem" \n/* "b.mem"\n*/ x("//.mem", "c.mem"); /* "d.mem"',
+        "a.vhd": '-- "a.mem"\nx("--.mem");',
+    }
+    found = {}
+    for name, text in texts.items():
+        (folder / "src" / name).write_text(text)
+        found[name] = mentioned([folder / "src" / name])
+    assert found == {"a.v": ["//.mem", "c.mem"], "a.vhd": ["--.mem"]}
 
 
 @pytest.mark.parametrize("place", ["src/a.mem", "src/memfiles/a.mem", "elsewhere/a.mem"])
