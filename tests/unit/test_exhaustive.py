@@ -317,3 +317,14 @@ def test_counters_of_the_same_size_do_not_run_in_step() -> None:
     program = Program.build(rows, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], inp_shift=[0] * 3)
     (exhaustive,) = plan(program, max_rows=4096).passes
     assert len({port % 256 for port in port_rows(exhaustive)}) > 200
+
+
+def test_a_sweep_has_another_order_for_another_seed() -> None:
+    """RTL that keeps a history is sampled: rows that follow each other differ by many numbers, in an order by seed."""
+    program = Program.build(reads(1, (0, 8, 0)), [(0, 0, 0)], inp_shift=[0])
+    (exhaustive,) = plan(program, max_rows=1 << 20).passes
+    orders = [exhaustive.packed(0, 256, seed)[:, 0].tolist() for seed in range(3)]
+    assert [sorted(order) for order in orders] == [list(range(256))] * 3
+    pairs = [set(pairwise(order)) for order in orders]
+    assert len({b - a for a, b in pairs[0]}) > 100
+    assert not pairs[0] & pairs[1] & pairs[2]

@@ -21,6 +21,8 @@ __all__ = ["MAX_BITS", "WORD", "Counter"]
 WORD = 64
 #: The maximum number of bits: a wider counter would never reach its end, and products of values must fit 62 bits.
 MAX_BITS = 31
+#: The number of rows that are shuffled among themselves, and an odd number that does this differently in each block.
+_BLOCK, _STRIDE = 256, 101
 #: Irrational numbers: the fractional parts of their multiples are evenly spread, however few of them are used.
 _GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
 
@@ -41,8 +43,8 @@ class Counter:
     ``shown``: for each of the lowest bits of the number, the mask of free port bits that it drives; bits of different
     masks have all their combinations. ``declared``: a closed mask of bits of declared fields, whose patterns the rest
     of the number selects. Values advance in steps of ``step``, coprime to ``size``, so that the first rows are spread
-    over all values. Every further lap over all values begins with another value, which also differs between counters
-    with different ``number``, so that the counters of a pass do not run in step.
+    over all values, and are shuffled. Every further lap over all values begins with another value, which also differs
+    between counters with different ``number``, so that the counters of a pass do not run in step.
     """
 
     shown: tuple[int, ...]
@@ -87,18 +89,21 @@ class Counter:
                 runs.append(_Run(word, low, 1, n))
         return tuple(runs)
 
-    def values(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the numbers, 0 to ``size - 1``, of rows ``start`` to ``stop``."""
-        rows = np.arange(start, stop, dtype=np.int64)
+    def values(self, start: int, stop: int, seed: int) -> NDArray[np.int64]:
+        """Return the numbers, 0 to ``size - 1``, of rows ``start`` to ``stop``, in the order of ``seed``."""
         first = start // self.size
+        laps, rows = np.divmod(np.arange(start, stop, dtype=np.int64), self.size)
         starts = self._starts(first, -(-stop // self.size))
-        values: NDArray[np.int64]
-        if self.size & self.size - 1 == 0:
-            values = rows * self.step + starts[(rows >> self.size.bit_length() - 1) - first] & self.size - 1
-        else:
-            laps, rows = np.divmod(rows, self.size)
-            values = (rows * self.step + starts[laps - first]) % self.size
+        values: NDArray[np.int64] = (self._shuffled(rows, seed) * self.step + starts[laps - first]) % self.size
         return values
+
+    def _shuffled(self, rows: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Return the rows of a lap in another order, block by block: no constant lies between one row and the next."""
+        block = min(_BLOCK, 1 << self.size.bit_length() - 1)
+        order = np.random.default_rng([seed, self.number]).permutation(block)
+        blocks, places = np.divmod(rows, block)
+        moved = blocks * block + (order[(places + blocks * _STRIDE) % block] ^ (blocks * _STRIDE) % block)
+        return np.where(rows < self.size // block * block, moved, rows)
 
     def _starts(self, first: int, last: int) -> NDArray[np.int64]:
         """Return the starts of laps ``first`` to ``last``: 0, then evenly spread, differently for each counter."""

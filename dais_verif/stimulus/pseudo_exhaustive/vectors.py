@@ -79,7 +79,7 @@ class ExhaustiveVectors:
                 np.bitwise_and(random.words(w), np.uint64(mask), out=words[w])
         parts: dict[int, tuple[Part, NDArray[np.int64]]] = {}
         for counter in self.counters:
-            digits = counter.values(start, stop)
+            digits = counter.values(start, stop, seed)
             _show(words, counter, digits.view(np.uint64))
             digits = digits >> len(counter.shown)
             for number in self.domain.touched(counter.declared):
