@@ -136,7 +136,7 @@ class Blame:
     ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (correct
     when inputs are held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board``
     (whether a board repeats the mismatch), ``cycle`` (the cycle and output of a machine), ``register`` or ``signal``
-    (the first one that diverges in a machine).
+    (the first one that diverges in a machine), ``undriven`` (what X may come from).
 
     For a machine, there are also the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
     """

@@ -76,7 +76,7 @@ class Scoreboard:
         self._digests: dict[str, str] = {}
         self._followed, self._departures = followed(job.output_bits), dict[str, str]()
         self._wrong = 0
-        self._rows = self._bulk_rows = self._mismatching = self._unknown = 0
+        self._rows = self._bulk_rows = self._mismatching = self._unknown = self._filled = 0
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
         self._seconds: dict[str, float] = {}
@@ -85,10 +85,19 @@ class Scoreboard:
         self.begins = 0
         self._write_progress()
 
-    def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
+    def compare(
+        self,
+        chunk: Chunk,
+        found: Words,
+        unknown: dict[int, str] | None = None,
+        *,
+        bulk: bool = False,
+        filled: bool = False,
+    ) -> None:
         """Compare the whole ``chunk``, whose inputs are the rows that were driven (``idle.filled``).
 
-        ``unknown``: the bits of rows with X or Z, by number of the row in the chunk.
+        ``unknown``: the bits of rows with X or Z, by number of the row in the chunk; ``filled``: found with other
+        values for X.
         """
         begin = time.monotonic()
         unknown = unknown or {}
@@ -111,6 +120,7 @@ class Scoreboard:
             self._bulk_rows += chunk.rows if bulk else 0
             self._mismatching += rows.size
             self._unknown += len(unknown)
+            self._filled += len(unknown) if filled else 0
             self._first_mismatch = _earlier(self._first_mismatch, first)
             self._first_unknown = _earlier(self._first_unknown, first_unknown)
             self._write_progress()
@@ -135,6 +145,7 @@ class Scoreboard:
             bulk_rows=self._bulk_rows,
             mismatching_rows=self._mismatching,
             unknown_rows=self._unknown,
+            filled_rows=self._filled,
             digest=f"{self._digest:064x}",
             digests=self._digests,
             wrong=f"{self._wrong:x}",

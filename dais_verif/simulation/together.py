@@ -41,6 +41,9 @@ _MOST_CHECKED = 16
 #: compile the program for it.
 _LARGE = 2_000
 
+#: The number of ops times rows that run again with other values for what nothing drives: some 50 ms.
+_FILLED_BUDGET = 50_000_000
+
 _LOOK_SECONDS = 0.1
 
 
@@ -173,6 +176,7 @@ def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
             maker=None if sandbox.wanted() else os.getpid(),
             seed=options.seed,
             open=least is not None,
+            filled=max([*starts[1:2], _FILLED_BUDGET // max(task.program.n_ops, 1)]) if simulator.FASTEST else 0,
         )
         for share in range(shares)
     ]

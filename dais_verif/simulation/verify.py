@@ -9,26 +9,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 
-from dais_verif.counts import counted, equal_text
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import Evidence, Mismatch, OutputEvidence, SimulatorResult
-from dais_verif.simulation.departures import first_known_difference
-from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, judge_rows
+from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, blame_undriven, judge_rows
 from dais_verif.simulation.diagnosis.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.simulation.feed import Feed, chunk_size
+from dais_verif.simulation.judge import judge, second_opinion
 from dais_verif.simulation.launch import StoppedRun
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.simulation.scoreboard import DIGESTED
-from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, UnfinishedBuild, begin
+from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, begin
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.simulators.verilator import undriven
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.idle import idle_text
-from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
+from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
 from dais_verif.simulation.together import EarlyVerdict, simulate_all
 from dais_verif.stimulus import ExhaustiveRows, Vectors
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
@@ -36,7 +35,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "finding_of", "judge", "verify"]
+__all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "finding_of", "verify"]
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def finding_of(
     if first is None:
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
-            message += _fewer(results, sampled) + _complaints(outcomes)
+            message += _fewer(results, sampled) + _complaints(outcomes) + _undriven(task, outcomes)
         # Results of one simulator are valid even if another failed.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
         return Finding(verdict, message, results, None, evidence, swept, outputs)
@@ -145,7 +144,11 @@ def finding_of(
         return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect), None, swept)
     before = feed.batch(difference.row - 1, difference.row) if difference.row else None
     outcome = outcomes[name]
-    latency = outcome.answer.latency if isinstance(outcome, SimulatorOutcome) else None
+    assert isinstance(outcome, SimulatorOutcome)
+    if verdict is Verdict.X_IN_OUTPUT and outcome.answer.filled_rows:  # a replay has one value for X, and shows nothing
+        blame = blame_undriven(task.folder / name)
+        return Finding(verdict, message, results, replace(mismatch, blame=blame), None, swept, graded)
+    latency = outcome.answer.latency
     mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
     if verdict is Verdict.RTL_MISMATCH:
         verdict, message = second_opinion(message, outcomes, name, difference, replayed)
@@ -174,6 +177,12 @@ def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
     )
 
 
+def _undriven(task: Task, outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
+    """Name what nothing drives in a design that passes: no vector may have shown it."""
+    names = [name for simulator in outcomes for name in undriven(task.folder / simulator / "build")]
+    return f"; {', '.join(names[:3])}, which no output showed" if names else ""
+
+
 def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], ran: Plan) -> list[OutputEvidence]:
     """Return the evidence for each output from the simulators that finished.
 
@@ -198,107 +207,6 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
     with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
     could = {left.output: left.rows for left in plan.could if left.output not in exhausted}
     return Evidence(exhausted, [output for output in with_bits if output not in set(exhausted)], could)
-
-
-def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
-    """Return the verdict over all simulators and one line of why.
-
-    The verdict is the first of these that applies: a tool failed, ports do not match, the protocol of pins is broken,
-    simulators disagree on known bits, X in an output, simulators disagree otherwise, mismatch, nothing compared, pass.
-    X in only one simulator is X in an output: Verilator cannot show X.
-    """
-    failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
-    # Do not report a build that was ended because another one failed.
-    own = {name: error for name, error in failed.items() if not isinstance(error, UnfinishedBuild)} or failed
-    if own:
-        return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())
-    answers = {name: o.answer for name, o in outcomes.items() if isinstance(o, SimulatorOutcome)}
-    for answer in answers.values():
-        if answer.port_error:
-            return Verdict.INVALID_INPUT, answer.port_error
-    for name, answer in answers.items():
-        if answer.protocol_error:
-            return Verdict.RTL_MISMATCH, f"{answer.protocol_error} ({name})"
-    for name, answer in answers.items():
-        if answer.unknown_rows:
-            known = _known_difference(answers)
-            if known:
-                return Verdict.SIMULATORS_DISAGREE, known
-            return (
-                Verdict.X_IN_OUTPUT,
-                f"{answer.unknown_rows} of {answer.rows} vectors have X or Z in the output ({name})",
-            )
-    latencies = {name: answer.latency for name, answer in answers.items() if answer.latency is not None}
-    if len(set(latencies.values())) > 1:
-        found = ", ".join(f"{latency} in {name}" for name, latency in latencies.items())
-        return Verdict.SIMULATORS_DISAGREE, f"the simulators find different latencies in the same RTL: {found}"
-    # With a wrong latency, outputs belong to other vectors, and the preceding vectors differ between the paths.
-    if latencies and all(2 * answer.mismatching_rows > answer.rows for answer in answers.values()):
-        answer = next(iter(answers.values()))
-        return (
-            Verdict.RTL_MISMATCH,
-            f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {counted(answer.latency or 0, 'edge')} after"
-            " their inputs: the latency is wrong, or the RTL is wrong",
-        )
-    if len({answer.digest for answer in answers.values()}) > 1:
-        counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
-        return (
-            Verdict.SIMULATORS_DISAGREE,
-            f"the simulators differ on the same RTL and vectors (mismatches: {counts})",
-        )
-    wrong = {name: answer for name, answer in answers.items() if answer.mismatching_rows}
-    if wrong:
-        answer = next(iter(wrong.values()))
-        return (
-            Verdict.RTL_MISMATCH,
-            f"{answer.mismatching_rows} of {answer.rows} vectors differ from the golden model",
-        )
-    if not answers or not all(answer.bits for answer in answers.values()):
-        reason = "the program has no output bits" if output_bits == 0 else "there was no vector"
-        return Verdict.NOT_RUN, f"nothing was compared: {reason}"
-    answer = max(answers.values(), key=lambda answer: answer.rows)
-    return Verdict.PASS, equal_text(answer.bits, answer.rows)
-
-
-def _known_difference(answers: Mapping[str, Answer]) -> str:
-    """Name a row in which two simulators know a bit and it differs; empty if there is none."""
-    for (one, its), (other, others) in combinations(answers.items(), 2):
-        row = first_known_difference(its.departures, others.departures, min(its.rows, others.rows))
-        if row is not None:
-            with_x = ", ".join(f"{name} {answer.unknown_rows}" for name, answer in answers.items())
-            return (
-                f"{one} and {other} differ on the same RTL in vector {row}, in bits that are known in both"
-                f" (vectors with X or Z: {with_x})"
-            )
-    return ""
-
-
-def second_opinion(
-    message: str,
-    outcomes: Mapping[str, SimulatorOutcome | ToolError],
-    name: str,
-    difference: Difference,
-    replayed: Mapping[str, str],
-) -> tuple[Verdict, str]:
-    """Return the verdict on a mismatch in ``name`` after replays in simulators that had not run its row.
-
-    ``replayed``: the output rows of the replays. If the replay in ``name`` does not repeat the mismatch, the others
-    show nothing.
-    """
-    others = [
-        other
-        for other, outcome in outcomes.items()
-        if isinstance(outcome, SimulatorOutcome) and other != name and outcome.answer.rows <= difference.row
-    ]
-    for other in others:
-        found = replayed.get(other, difference.found)
-        if found == difference.found or replayed.get(name) != difference.found:
-            continue
-        where = f"vector {difference.row}, which {other} was not given before its replay,"
-        if set(found) - {"0", "1"}:
-            return Verdict.X_IN_OUTPUT, f"{where} has X or Z in the output ({other})"
-        return Verdict.SIMULATORS_DISAGREE, f"{where} has different outputs in {other} and {name}: {message}"
-    return Verdict.RTL_MISMATCH, message
 
 
 def _sha256(path: Path) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from dais_verif.errors import ToolError
 from dais_verif.program.ports import Element, Ports
+from dais_verif.simulation.judge import judge, second_opinion
 from dais_verif.simulation.simulate import SimulatorOutcome, UnfinishedBuild
 from dais_verif.simulation.testbench.job import Answer, Difference
-from dais_verif.simulation.verify import _graded, judge, second_opinion
+from dais_verif.simulation.verify import _graded
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.verdict import Verdict
 

@@ -27,6 +27,7 @@ from dais_verif.simulation.diagnosis.replay import replay
 from dais_verif.simulation.diagnosis.replay_job import Seen
 from dais_verif.simulation.diagnosis.views import ask_for, write_views
 from dais_verif.simulation.naming import DA4ML, chosen
+from dais_verif.simulation.simulators import verilator
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.packing import unpack_element
@@ -37,12 +38,21 @@ __all__ = [
     "blame_engines",
     "blame_expectation",
     "blame_signals",
+    "blame_undriven",
     "holds",
     "judge_rows",
     "replay_mismatch",
     "value_of_bits",
     "value_of_raw",
 ]
+
+
+def blame_undriven(folder: Path) -> Blame:
+    """Return the signals that nothing drives, as Verilator names them in its build below ``folder``."""
+    names = verilator.undriven(folder / "build")
+    if names:
+        return Blame("undriven", f"{', '.join(names[:4])}{' and more' if len(names) > 4 else ''}")
+    return Blame("undriven", "a register without an initial value, a latch, an index out of range or an X of the RTL")
 
 
 def value_of_raw(raw: int, kind: FixedType) -> Value:

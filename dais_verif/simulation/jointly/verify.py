@@ -16,13 +16,14 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.blame import blame_expectation
 from dais_verif.simulation.feed import Feed, Outlet
 from dais_verif.simulation.jointly.join import Joined, Part, joined, part_of
+from dais_verif.simulation.judge import judge
 from dais_verif.simulation.simulate import SimulatorOutcome, is_clean
 from dais_verif.simulation.simulators.build import build
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job
 from dais_verif.simulation.testbench.joint_job import JointJob, Member
 from dais_verif.simulation.together import few_rows, on_common_chunks, plan_of, self_check
-from dais_verif.simulation.verify import Finding, feed_of, finding_of, judge
+from dais_verif.simulation.verify import Finding, feed_of, finding_of
 from dais_verif.stimulus import Vectors
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.toolchain import process

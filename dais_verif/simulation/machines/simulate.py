@@ -16,11 +16,15 @@ from dais_verif.errors import DaisError, ToolError, ViolationError
 from dais_verif.machine import Machine
 from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
+from dais_verif.simulation.diagnosis.blame import blame_undriven
+from dais_verif.simulation.judge import judge
 from dais_verif.simulation.machines.expected import contradiction, expect
 from dais_verif.simulation.machines.mismatch import describe
 from dais_verif.simulation.machines.replay import replay_mismatch
+from dais_verif.simulation.simulate import SimulatorOutcome
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, build
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.testbench.job import Answer
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
     MachineAnswer,
@@ -184,8 +188,12 @@ def _explained(
         return finding
     outcome = outcomes[mismatch.simulator]
     assert isinstance(outcome, _Outcome)
-    difference = outcome.answers[mismatch.place.sequence].first
+    answer = outcome.answers[mismatch.place.sequence]
+    difference = answer.first
     assert difference is not None
+    if answer.filled and difference.unknown:  # a replay has one value for X, and shows nothing
+        blame = blame_undriven(runner.folder / mismatch.simulator)
+        return replace(finding, first_mismatch=replace(mismatch, blame=blame))
     name = mismatch.simulator
     if name in SIMULATORS:
         name = "icarus"
@@ -236,46 +244,58 @@ def _finding(
 ) -> Finding:
     """Return the verdict over all simulators, and the first difference."""
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
-    failed = [f"{name}: {outcome}" for name, outcome in outcomes.items() if isinstance(outcome, ToolError)]
-    if failed:
-        return Finding(Verdict.TOOL_FAILURE, "; ".join(failed), results)
-    for result in results:
-        if result.failure is not None:
-            return Finding(Verdict.INVALID_INPUT, result.failure, results)
+    ran = [set(outcome.answers) for outcome in outcomes.values() if isinstance(outcome, _Outcome)]
+    common = sorted(set.intersection(*ran)) if ran else []
+    judged = {
+        name: _judged(outcome, common) if isinstance(outcome, _Outcome) else outcome
+        for name, outcome in outcomes.items()
+    }
+    verdict, text = judge(judged, min((result.bits_compared for result in results), default=0), "cycle")
+    if verdict is Verdict.NOT_RUN:
+        text = "nothing was compared: every output depends on registers that nothing initialises"
+    elif verdict is Verdict.PASS:
+        bits, cycles = (
+            min(counts) for counts in zip(*((r.bits_compared, r.vectors_compared) for r in results), strict=True)
+        )
+        text = f"all {bits} known output bits of {cycles} cycles, before and after each edge, equal the golden model"
     firsts = {
         name: first
         for name, outcome in outcomes.items()
         if isinstance(outcome, _Outcome) and (first := _first(outcome)) is not None
     }
-    if not firsts:
-        bits, cycles = (
-            min(counts) for counts in zip(*((r.bits_compared, r.vectors_compared) for r in results), strict=True)
-        )
-        if not bits:
-            why = "nothing was compared: every output depends on registers that nothing initialises"
-            return Finding(Verdict.NOT_RUN, why, results)
-        text = f"all {bits} known output bits of {cycles} cycles, before and after each edge, equal the golden model"
-        return Finding(Verdict.PASS, text, results)
-    # One simulator may show X and another hide it; any other difference must appear in both.
+    if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH) or not firsts:
+        return Finding(verdict, text, results)
     unknown = {name: found for name, found in firsts.items() if found[1].unknown}
-    name, (number, difference) = next(iter((unknown or firsts).items()))
+    shown = unknown if verdict is Verdict.X_IN_OUTPUT and unknown else firsts
+    name, (number, difference) = next(iter(shown.items()))
     mismatch = describe(machine, sequences, name, number, difference)
     # Check the expectation before blaming the RTL.
     wrong_engine = contradiction(machine, sequences[number], difference, check=check)
     if wrong_engine is not None:
         blame = Blame("golden", wrong_engine)
         return Finding(Verdict.UNKNOWN, wrong_engine, results, replace(mismatch, blame=blame))
-    wrong = next(result for result in results if result.name == name)
-    if unknown:
-        counted, verdict = f"{wrong.vectors_with_x} of {wrong.vectors_compared} cycles have X or Z", Verdict.X_IN_OUTPUT
-        text = f"{counted} in an output whose value is known ({name})"
-    elif len(firsts) < len(outcomes):
-        others = ", ".join(other for other in outcomes if other not in firsts)
-        verdict, text = Verdict.SIMULATORS_DISAGREE, f"{name} differs from the golden model, unlike {others}"
-    else:
-        verdict = Verdict.RTL_MISMATCH
-        text = f"{wrong.mismatches} of {wrong.vectors_compared} cycles differ from the golden model"
     return Finding(verdict, text, results, mismatch)
+
+
+def _judged(outcome: _Outcome, common: Sequence[int]) -> SimulatorOutcome:
+    """Return ``outcome`` as the judge takes it: digest and departures are those of the ``common`` sequences."""
+    answers = outcome.answers
+    departures, before = dict[str, str](), 0
+    for number in common:
+        departures |= {str(before + int(cycle)): bits for cycle, bits in answers[number].departures.items()}
+        before += answers[number].cycles
+    every = answers.values()
+    whole = Answer(
+        port_error=next((answer.port_error for answer in every if answer.port_error), None),
+        rows=sum(answer.cycles for answer in every),
+        bits=sum(answer.bits for answer in every),
+        mismatching_rows=sum(answer.mismatching for answer in every),
+        unknown_rows=sum(answer.unknown for answer in every),
+        filled_rows=sum(answer.filled for answer in every),
+        digest=f"{reduce(xor, (int(answers[number].digest or '0', 16) for number in common), 0):064x}",
+        departures=departures,
+    )
+    return SimulatorOutcome(whole, outcome.simulation.version, outcome.build_seconds, outcome.run_seconds)
 
 
 def _first(outcome: _Outcome) -> tuple[int, MachineDifference] | None:

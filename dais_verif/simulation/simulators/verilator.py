@@ -35,6 +35,7 @@ __all__ = [
     "build",
     "identity",
     "simulation",
+    "undriven",
 ]
 
 #: The file that a build makes.
@@ -57,8 +58,12 @@ _NAMES, _SIMPLE = re.compile(rb"[A-Za-z_]\w*"), re.compile(r"[A-Za-z_]\w*", re.A
 #: Bytes of C++ in one compilation unit.
 _UNIT_SIZE = 400_000
 
-#: X becomes 0, so that each run is the same; Icarus shows X.
-_TWO_STATE = ("--x-assign", "0", "--x-initial", "0")
+#: X becomes 0 unless a run chooses other values (``bulk.FILLINGS``); Icarus shows X.
+_TWO_STATE = ("--x-assign", "unique", "--x-initial", "unique")
+#: Names in the log of the build what nothing drives.
+_TOLD = ("-Wwarn-UNDRIVEN",)
+_WARNED = re.compile(r"^%Warning-(?:UNDRIVEN|SELRANGE): (?:rtl/\d+/)?(\S+?:\d+):\d+: (.*)$", re.MULTILINE)
+_NAME = re.compile(r"'([^']+)'(\[[\d:]+\])?$")
 _LIMITS = ("--max-num-width", str(1 << 20))
 
 #: GCC's time grows quadratically with function size: 20,000 ops compile in 7 s with this option, in 30 s without it,
@@ -74,7 +79,7 @@ def identity(options: BuildOptions) -> list[str]:
     """Return all that a build depends on except sources and top module."""
     common = verilator_runtime.place(waves=options.waves, coverage=options.coverage)
     ports, signals = options.ports, options.signals
-    fixed = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
+    fixed = [*_TWO_STATE, *_TOLD, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
     readable += [word for pair in options.inner for word in pair]
     return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed, "inputs have no driver"]
@@ -115,6 +120,7 @@ def build(
     folders = private_files.options(own)
     arguments = [
         *_TWO_STATE,
+        *_TOLD,
         *_LIMITS,
         *_SHORT_FUNCTIONS,
         "--timescale",
@@ -160,6 +166,20 @@ def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
     text = (folder / f"{verilator_runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
     names = [json.loads(name) for name in _LISTED.findall(text)]
     return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
+
+
+def undriven(build_dir: Path) -> list[str]:
+    """Return the signals that nothing drives, and constant indices out of range, as the log of a build names them."""
+    try:
+        text = (build_dir / "build.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    found = ((place, said, _NAME.search(said)) for place, said in _WARNED.findall(text))
+    told = (
+        f"nothing drives {name[1]}{name[2] or ''} ({place})" if name else f"{said.removeprefix('Selection ')} ({place})"
+        for place, said, name in found
+    )
+    return list(dict.fromkeys(told))
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:

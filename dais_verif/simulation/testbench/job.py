@@ -120,6 +120,8 @@ class Job:
     #: The seed of the bubbles, stalls and resets for a clocked design.
     seed: int = 0
     open: bool = False
+    #: In a simulator with a bulk path, rows below this number also run with other values for what nothing drives.
+    filled: int = 0
 
     def closed(self) -> Job:
         """Return the job without the chunks that were not made."""
@@ -184,12 +186,13 @@ class Answer:
     """The result of one simulation.
 
     ``digest`` covers every output bit of the digested chunks, and does not depend on their order; ``digests``: the
-    digests of single chunks, by number as text. ``bulk_rows``: how many of ``rows`` ran outside cocotb. ``seconds``:
-    busy time by stage. ``port_error``: why the ports do not match, so that nothing ran; ``protocol_error``: how the
-    design breaks the protocol of its clock, enable or valid pins. ``latency``: that of a clocked design, as given or
-    found. ``wrong``: in hexadecimal, the bits of a packed output row that differ from the expected ones, or are X or Z,
-    in at least one row. ``departures``: the differences in the first rows of the run, by number as text. ``begins``:
-    the time step of the first vector, when the inputs have no X. ``complaint``: the message of an assertion of the RTL
+    digests of single chunks, by number as text. ``bulk_rows``: how many of ``rows`` ran outside cocotb.
+    ``filled_rows``: how many of ``unknown_rows`` were found with other values for X. ``seconds``: busy time by stage.
+    ``port_error``: why the ports do not match, so that nothing ran; ``protocol_error``: how the design breaks the
+    protocol of its clock, enable or valid pins. ``latency``: that of a clocked design, as given or found. ``wrong``: in
+    hexadecimal, the bits of a packed output row that differ from the expected ones, or are X or Z, in at least one row.
+    ``departures``: the differences in the first rows of the run, by number as text. ``begins``: the time step of the
+    first vector, when the inputs have no X. ``complaint``: the message of an assertion of the RTL
     that failed later without ending the simulation.
     """
 
@@ -201,6 +204,7 @@ class Answer:
     bulk_rows: int = 0
     mismatching_rows: int = 0
     unknown_rows: int = 0
+    filled_rows: int = 0
     digest: str = ""
     digests: dict[str, str] = field(default_factory=dict)
     wrong: str = "0"
@@ -253,6 +257,7 @@ def merged(answers: list[Answer]) -> Answer:
         bulk_rows=sum(answer.bulk_rows for answer in answers),
         mismatching_rows=sum(answer.mismatching_rows for answer in answers),
         unknown_rows=sum(answer.unknown_rows for answer in answers),
+        filled_rows=sum(answer.filled_rows for answer in answers),
         digest=_combined(answer.digest for answer in answers),
         digests={number: digest for answer in answers for number, digest in answer.digests.items()},
         wrong=f"{wrong:x}",

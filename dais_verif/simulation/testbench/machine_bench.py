@@ -9,7 +9,9 @@ first sequence also through the ports: both must agree.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ import numpy as np
 from cocotb.triggers import Timer
 
 from dais_verif.dut.interface import DesignInterface
+from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.scoreboard import digest_of, digest_of_sequence, first_row_of, words_of_text
-from dais_verif.simulation.testbench.bulk import run_sequence
+from dais_verif.simulation.testbench.bulk import FILLINGS, run_sequence, unknown_bits
 from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
@@ -38,6 +41,8 @@ from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem
 
 #: The number of cycles that also go through the ports if there is a bulk path.
 _SMOKE = 256
+#: The number of sequences, and of their cycles, that run again with other values for what nothing drives.
+_FILLED_SEQUENCES, _FILLED = 8, 4096
 #: The number of cycles whose rows are converted to text at once.
 _BLOCK = 1024
 
@@ -77,10 +82,17 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
     """Run all sequences in threads, before simulated time passes; then the first cycles of one through the ports."""
 
     def run(files: SequenceFiles) -> tuple[MachineAnswer, Words | None]:
-        rows = files.rows()
-        found = run_sequence(driven(job.interface), filled(rows.inputs, job.interface, first_row_of(files.number), 0))
+        rows, bits = files.rows(), job.interface.output_bits
+        inputs, interface = filled(rows.inputs, job.interface, first_row_of(files.number), 0), driven(job.interface)
+        found = run_sequence(interface, inputs)
+        some = inputs[:_FILLED] if files in job.sequences[:_FILLED_SEQUENCES] else inputs[:0]
+        unknown = unknown_bits(
+            found[: 2 * len(some)] & _mask(rows, len(some)),
+            [run_sequence(interface, some, filling) & _mask(rows, len(some)) for filling in FILLINGS],
+            bits,
+        )
         own = found[: 2 * _SMOKE] if files is job.sequences[0] else None
-        return compare(rows, found, job.interface.output_bits, files.number), own
+        return compare(rows, found, bits, files.number, unknown), own
 
     with ThreadPoolExecutor(job.threads) as pool:
         done = list(pool.map(run, job.sequences))
@@ -94,24 +106,60 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
     return [answer for answer, _ in done]
 
 
-def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
-    """Return the result of sequence ``number`` in bulk, where outputs have no X."""
+def _mask(rows: SequenceRows, cycles: int) -> Words | np.uint64:
+    """Return the bits of the first ``cycles`` whose value is known."""
+    return np.uint64(0xFFFF_FFFF_FFFF_FFFF) if rows.known is None else rows.known[: 2 * cycles]
+
+
+def compare(
+    rows: SequenceRows, found: Words, bits: int, number: int = 0, unknown: Mapping[int, str] = {}
+) -> MachineAnswer:
+    """Return the result of sequence ``number`` in bulk. ``unknown``: the rows that have X, as ``unknown_bits`` does."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known
-    differing = np.flatnonzero(wrong.any(axis=1))
-    first = None
-    if differing.size:
-        at = int(differing[0])
-        known = None if rows.known is None else rows.known[at : at + 1]
-        (expected,) = text_of_rows(rows.expected[at : at + 1], bits, known)
-        (seen,) = text_of_rows(found[at : at + 1], bits)
-        first = MachineDifference(at // 2, at % 2 == 1, expected, seen)
+    cycles, tally = len(found) // 2, _Tally(bits)
+    differing = sorted({*np.flatnonzero(wrong.any(axis=1)).tolist(), *unknown})
+    for cycle in dict.fromkeys(row // 2 for row in differing):
+        pair = slice(2 * cycle, 2 * cycle + 2)
+        known = None if rows.known is None else rows.known[pair]
+        seen = text_of_rows(found[pair], bits)
+        texts = [unknown.get(2 * cycle + edge, text) for edge, text in enumerate(seen)]
+        tally.take(cycle, list(text_of_rows(rows.expected[pair], bits, known)), texts)
     compared = len(found) * bits if rows.known is None else int(np.unpackbits(rows.known.view(np.uint8)).sum())
-    cycles = len(found) // 2
     digest = digest_of_sequence(number, found, rows.known)
-    wrong_cycles = len(set((differing // 2).tolist()))
-    return MachineAnswer(cycles, compared, wrong_cycles, 0, first, bulk=cycles, digest=f"{digest:064x}")
+    return replace(
+        tally.answer, cycles=cycles, bits=compared, bulk=cycles, digest=f"{digest:064x}", filled=tally.answer.unknown
+    )
+
+
+class _Tally:
+    """Counts cycles that differ, in order, and keeps the first differences. ``answer``: the counts so far."""
+
+    def __init__(self, bits: int) -> None:
+        self.answer, self._followed = MachineAnswer(), followed(2 * bits)
+
+    def take(self, cycle: int, wanted: Sequence[str], found: Sequence[str]) -> None:
+        """Take the two rows of a cycle."""
+        wrong = [
+            MachineDifference(cycle, edge == 1, *pair)
+            for edge, pair in enumerate(zip(wanted, found, strict=True))
+            if differs(*pair)
+        ]
+        if not wrong:
+            return
+        known, unknown = self.answer, any(one.unknown for one in wrong)
+        departures = known.departures
+        if cycle < self._followed:
+            expected = "".join(wanted).replace(UNKNOWN, "0")
+            departures = {**departures, str(cycle): departure(expected, "".join(map(_known, wanted, found)))}
+        self.answer = replace(
+            known,
+            mismatching=known.mismatching + (not unknown),
+            unknown=known.unknown + unknown,
+            first=known.first or wrong[0],
+            departures=departures,
+        )
 
 
 class _Ports:
@@ -126,8 +174,7 @@ class _Ports:
     async def run(self, rows: SequenceRows, number: int = 0) -> MachineAnswer:
         """Run sequence ``number``, and compare every cycle."""
         bits, cycle, digest = 0, 0, 0
-        mismatching = unknown = 0
-        first: MachineDifference | None = None
+        tally = _Tally(self._interface.output_bits)
         inputs = filled(rows.inputs, self._interface, first_row_of(number), 0)
         for start in range(0, len(inputs), _BLOCK):
             given = text_of_rows(inputs[start : start + _BLOCK], driven(self._interface).input_bits)
@@ -139,22 +186,12 @@ class _Ports:
                 wanted = (next(expected), next(expected))
                 found = await self._cycle(row)
                 seen += map(_known, wanted, found)
-                wrong = [
-                    MachineDifference(cycle, edge == 1, *pair)
-                    for edge, pair in enumerate(zip(wanted, found, strict=True))
-                    if differs(*pair)
-                ]
-                if wrong:
-                    first = first or wrong[0]
-                    if any(one.unknown for one in wrong):
-                        unknown += 1
-                    else:
-                        mismatching += 1
+                tally.take(cycle, wanted, found)
                 bits += sum(len(text) - text.count(UNKNOWN) for text in wanted)
                 cycle += 1
             words, with_x = words_of_text(seen, self._interface.output_bits)
             digest ^= digest_of(first_row_of(number) + 2 * start, words, with_x)
-        return MachineAnswer(cycle, bits, mismatching, unknown, first, digest=f"{digest:064x}")
+        return replace(tally.answer, cycles=cycle, bits=bits, digest=f"{digest:064x}")
 
     async def _cycle(self, row: str) -> list[str]:
         """Return the outputs before the edge of a cycle, and after it."""

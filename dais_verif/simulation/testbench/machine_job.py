@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +118,8 @@ class MachineAnswer:
     """The result of the bench for a sequence. ``bulk``: how many of its ``cycles`` ran outside cocotb.
 
     ``mismatching``, ``unknown``: the number of cycles with a wrong bit, and with X or Z. ``digest``: the digest of the
-    known bits of all found rows, from ``digest_of_sequence``.
+    known bits of all found rows, from ``digest_of_sequence``. ``filled``: how many of ``unknown`` were found with other
+    values for X. ``departures``: the differences in the first cycles, by number as text, over both rows of a cycle.
     """
 
     cycles: int = 0
@@ -129,6 +130,8 @@ class MachineAnswer:
     port_error: str | None = None
     bulk: int = 0
     digest: str = ""
+    filled: int = 0
+    departures: dict[str, str] = field(default_factory=dict)
 
 
 def save_answers(path: Path, answers: Sequence[MachineAnswer]) -> None:

@@ -190,11 +190,14 @@ void dais_verif_close(void* handle) {
     delete instance;
 }
 
-// Returns an instance with the interface `face`; null if the design has other ports.
-void* dais_verif_open(const char* face) {
+// Returns an instance with the interface `face`; null if the design has other ports. `filling`: the value of all that
+// nothing drives or initialises, which in Verilog is X: 0, 1, or another number for random bits of that seed.
+void* dais_verif_open(const char* face, int filling) {
     const Visit visit;
     Instance* const instance = new Instance;
     Verilated::threadContextp(&instance->context);
+    instance->context.randReset(filling < 2 ? filling : 2);
+    instance->context.randSeed(filling);
     instance->design.reset(new Vdesign{&instance->context, "bulk"});
     if (instance->take(face)) return instance;
     dais_verif_close(instance);
