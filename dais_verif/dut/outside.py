@@ -11,9 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from dais_verif.dut.outside_tokens import UNENDED as _UNENDED
+from dais_verif.dut.outside_tokens import Token as _Token
+from dais_verif.dut.outside_tokens import Use, tokens_of
 from dais_verif.dut.verilog import read_files
+from dais_verif.dut.vhdl_files import vhdl_uses
 
 __all__ = ["HARMLESS", "VERILOG", "Use", "included_in", "macros_in", "outside_of", "tokens_of", "uses_in"]
 
@@ -44,13 +48,6 @@ _WORDS = {
     "force": "drives a signal of another module",
     "release": "drives a signal of another module",
 }
-_VHDL_WORDS = {
-    "foreign": "runs code of another language",
-    "env": "reads the simulation time, stops the simulation or reads the environment",
-    "now": "reads the simulation time",
-    "getenv": "reads the environment",
-}
-
 #: The tokens of Verilog.
 VERILOG = re.compile(
     rb"""
@@ -68,19 +65,6 @@ VERILOG = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_VHDL = re.compile(
-    rb"""
-    (?P<skip>--[^\n\r\v\f]*|/\*.*?\*/|\s+)
-  | (?P<broken>/\*)
-  | (?P<string>"(?:[^"\n\r]|"")*")
-  | (?P<unended>")
-  | (?P<letter>'.')
-  | (?P<escaped>\\[^\\\n]*\\)
-  | (?P<word>[A-Za-z]\w*)
-  | (?P<other>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 #: Tokens that tools may join to one word if only comments, or a line end in a macro, are between them.
 _NAMES = ("system", "directive", "escaped", "word")
 _PACKAGE = re.compile(rb"[ \t]+(?:[A-Za-z_][\w$]*[ \t]*::|\*[ \t]*::)")
@@ -89,25 +73,6 @@ _COMMENTS = re.compile(rb"(?:/\*.*?\*/)*", re.DOTALL)
 _SPLIT = re.compile(rb"[\w$]\\\r?\n[\w$`]")
 _MACRO = re.compile(rb"`define\s+([A-Za-z_][\w$]*)")
 _JOINED = "may be joined to the tokens next to it, so what it means cannot be decided"
-_UNENDED = "may not end on its line, or not in all tools: code and comments cannot be told apart"
-
-
-class Use(NamedTuple):
-    """A use of ``name`` with an effect outside of the RTL. ``why``: the effect, as text."""
-
-    file: str
-    line: int
-    name: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.name} {self.why}"
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    at: int
 
 
 #: Placeholder for a missing token.
@@ -127,7 +92,7 @@ def outside_of(
     found = [use for path, text in texts.items() for use in uses_in(text, str(path), macros, data)]
     if not found and any(table.encode() in text for text in texts.values() for table in _TABLES):
         found += _tables(verilog, top, data)
-    return found + [use for path in vhdl for use in _in_vhdl(path.read_bytes(), str(path), data)]
+    return found + vhdl_uses(vhdl, data)
 
 
 def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
@@ -252,28 +217,6 @@ def _of_path(name: str) -> str | None:
     if name.startswith(("/", "~")) or ".." in name:
         return "may be the name of a file elsewhere: a table must be next to the RTL, or be given as data"
     return None
-
-
-def _in_vhdl(text: bytes, file: str, data: Sequence[str]) -> Iterator[Use]:
-    tokens = tokens_of(_VHDL, text)
-    reads = any(token.kind == "word" and token.text.lower() in ("file", "file_open") for token in tokens)
-    for token in tokens:
-        why = _VHDL_WORDS.get(token.text.lower()) if token.kind == "word" else None
-        if token.kind in ("broken", "unended"):
-            why = _UNENDED
-        if token.kind == "string" and reads and token.text[1:-1] not in data:
-            why = _of_path(token.text[1:-1])
-        if why is not None:
-            yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
-
-
-def tokens_of(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
-    """Return the tokens of ``text`` by ``pattern``, without comments and spaces."""
-    return [
-        _Token(str(found.lastgroup), found[0].decode(errors="surrogateescape"), found.start())
-        for found in pattern.finditer(text)
-        if found.lastgroup != "skip"
-    ]
 
 
 def _tables(sources: Sequence[Path], top: str, data: Sequence[str]) -> Iterator[Use]:

@@ -59,6 +59,11 @@ def refuse_misread(sources: Sequence[Path]) -> None:
                 if word == "?" and following in ("=", "/=")
                 else word
             )
+            if what in ("path_name", "instance_name"):
+                raise StateError(
+                    f"{os.path.relpath(source)}:{line}: {what!r} depends on the place of the RTL in the design, which"
+                    " differs between a bench and hardware; remove it"
+                )
             if what in ("case?", "select?", "?=", "?/=", "std_match"):
                 raise StateError(
                     f"{os.path.relpath(source)}:{line}: {what!r} is read wrongly by GHDL's synthesis, and by GHDL's"

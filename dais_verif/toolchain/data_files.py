@@ -73,7 +73,9 @@ def never_read(sources: Sequence[Path]) -> set[str]:
 
 def _bare(module: bytes, texts: Sequence[bytes]) -> int:
     """Return the number of instances of ``module`` that do not set any parameter."""
-    instance = re.compile(rb"\b(module\s+)?" + re.escape(module) + rb"\s+(?!generic)\w+\s*\(")
+    instance = re.compile(
+        rb"\b(module\s+)?" + re.escape(module) + rb"\s+(?!generic)(?:\w+\s*\(|port\s+map\b)", re.IGNORECASE
+    )
     return sum(not declared for text in texts for declared in instance.findall(text))
 
 

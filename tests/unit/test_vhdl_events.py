@@ -116,6 +116,8 @@ def test_signals_of_a_package(tmp_path: Path) -> None:
         ("with a select? y <= '0' when \"0---\", '1' when others;", "select"),
         ("y <= a ?= \"0---\";", "="),
         ("y <= a ?/= b;", "/="),
+        ("y <= '1' when a'path_name'length > 9 else '0';", "path_name"),
+        ("y <= '1' when a'Instance_Name'length > 9 else '0';", "instance_name"),
         ("y <= '1' when std_match(a, \"0---\") else '0';", "std_match"),
     ],
 )  # fmt: skip
