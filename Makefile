@@ -51,7 +51,7 @@ define verb
 	$(RUN) "$$@" $$ARGS -- "$${PROGRAM:-$$EXAMPLE}"
 endef
 
-BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
+BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean

@@ -26,7 +26,6 @@ BASE = {
     "numpy": ("numpy",),
     "platformdirs": ("platformdirs",),
     "rich": ("rich",),
-    "tomli": () if sys.version_info >= (3, 11) else ("tomli",),
 }
 
 _SIM: dict[str, tuple[str, ...]] = {

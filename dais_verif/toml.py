@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from typing import Any
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["parse_toml"]
 

@@ -116,6 +116,10 @@ enter() {
     }
 }
 
+# Commands that print versions.
+versions='iverilog -V | head -n 1; yosys -V; ghdl --version | head -n 1; g++ --version | head -n 1; .venv/bin/python -VV
+.venv/bin/python -m pip list --format=freeze'
+
 # Clone HEAD into a fresh system, and run both commands there as $2. The system is kept if a command fails.
 test_as() {
     suite=$1 user=$2 name=$1-$2
@@ -125,8 +129,8 @@ test_as() {
     if [ "$user" = root ]; then home=/root; fi
     rm -rf --one-file-system "$root" "$root.log"
     make_system "$suite" "$root"
-    git clone --quiet --no-hardlinks "$here" "$root$home/dais-verif"
-    chown -R --reference="$root$home" "$root$home/dais-verif"
+    git clone --quiet --no-hardlinks "$here" "$root$home/dais-verif" || return 1
+    chown -R --reference="$root$home" "$root$home/dais-verif" || return 1
     commit=$(git -C "$here" rev-parse --short HEAD)
     started=$(date +%s)
     result=PASS
@@ -139,7 +143,9 @@ test_as() {
         say "$suite, $user: $command: exit code $code after $(($(date +%s) - began)) s"
         if [ "$code" != 0 ]; then result="FAIL ($command: exit code $code)" && break; fi
     done
-    counts=$(grep -E '^=+ .*(passed|failed|error).* in ' "$log" | tail -n 1 | tr -d '=' | sed 's/^ *//; s/ *$//')
+    # The last line of a summary; the versions of all that ran are kept with it.
+    counts=$(grep -E ' CPU minutes$' "$log" | tail -n 1)
+    enter "$root" "$user" sh -c "cd ~/dais-verif && $versions" >>"$log" 2>&1 || true
     echo "$(date +%F) $commit $suite $user: $result in $(($(date +%s) - started)) s; ${counts:-no test ran}" | tee -a "$kept/results.txt"
     if [ "$result" = PASS ]; then
         rm -rf --one-file-system "$root"
@@ -150,25 +156,30 @@ test_as() {
     fi
 }
 
-action=${1:-}
-case $action in
-    test | make | enter) shift ;;
-    *) refuse "say test, make or enter" ;;
-esac
-check_machine
-if [ -n "$as_root" ]; then exec sudo --preserve-env "$self" "$action" "$@"; fi
-PATH=$PATH:/usr/sbin:/sbin
-case $action in
-    make) make_system "$@" ;;
-    enter) enter "$@" ;;
-    test)
-        suite=$1
-        shift
-        mkdir -p "$kept"
-        [ -z "$(git -C "$here" status --porcelain)" ] || say "changes that are not committed are not tested"
-        failed=0
-        [ $# != 0 ] || set -- root user
-        for user in "$@"; do test_as "$suite" "$user" || failed=1; done
-        exit "$failed"
-        ;;
-esac
+main() {
+    action=${1:-}
+    case $action in
+        test | make | enter) shift ;;
+        *) refuse "say test, make or enter" ;;
+    esac
+    check_machine
+    if [ -n "$as_root" ]; then exec sudo --preserve-env "$self" "$action" "$@"; fi
+    PATH=$PATH:/usr/sbin:/sbin
+    case $action in
+        make) make_system "$@" ;;
+        enter) enter "$@" ;;
+        test)
+            suite=$1
+            shift
+            mkdir -p "$kept"
+            [ -z "$(git -C "$here" status --porcelain)" ] || say "changes that are not committed are not tested"
+            failed=0
+            [ $# != 0 ] || set -- root user
+            for user in "$@"; do test_as "$suite" "$user" || failed=1; done
+            exit "$failed"
+            ;;
+    esac
+}
+
+# One line, so that the shell has read all of the file before it begins: a run takes long, and the file may change.
+main "$@"; exit

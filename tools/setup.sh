@@ -19,7 +19,7 @@ fi
 # Another terminal may have done the work while we waited for the lock.
 current() {
     [ -e "$stamp" ] || return 1
-    for source in pyproject.toml setup.py tools/setup.sh dais_verif/golden/kernel/*; do
+    for source in pyproject.toml setup.py tools/setup.sh tools/constraints.txt dais_verif/golden/kernel/*; do
         [ "$stamp" -nt "$source" ] || return 1
     done
 }
@@ -47,7 +47,7 @@ debian() {
     }
 }
 
-"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$PYTHON must be Python 3.10 or newer; set PYTHON"
+"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "$PYTHON must be Python 3.11 or newer; set PYTHON"
 "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || debian python3-venv
 command -v g++ >/dev/null || debian g++
 # Compiling the fast golden engine needs Python's headers.
@@ -73,7 +73,8 @@ if ! .venv/bin/python -c '' 2>/dev/null; then
     "$PYTHON" -m venv .venv
 fi
 say "installing Python packages into .venv"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".$extra" ||
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint tools/constraints.txt \
+    --editable ".$extra" ||
     fail "pip could not install the packages"
 
 # cocotb embeds Python in the simulator, which needs Python's shared library.

@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,7 +107,7 @@ def _begun(
         unchecked=request.unchecked,
         warnings=warnings,
         state="running",
-        times=Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0),
+        times=Times(datetime.now(UTC).isoformat(timespec="seconds"), 0.0),
         stimulus=classes,
         decisions=decisions,
     )

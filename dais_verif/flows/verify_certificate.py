@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dais_verif.errors import InputError, RequestError
@@ -62,7 +62,7 @@ class CertificateRequest:
             "--program": self.program,
             "--bitstream": self.bitstream,
             "--allowed-signers": self.allowed_signers,
-            "--verify-time": when and when.astimezone(timezone.utc).strftime("%Y%m%d%H%M%SZ"),
+            "--verify-time": when and when.astimezone(UTC).strftime("%Y%m%d%H%M%SZ"),
         }
         flags = {"--same-tools": self.same_tools, "--rerun": self.rerun}
         rtl = [word for path in self.rtl for word in ("--rtl", str(path))]

@@ -13,7 +13,7 @@ from dais_verif.troubleshooting import section_of_verdict
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "show_in_notebooks", "to_tree"]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class _Run:
         self._plan, self._settings, self._history, self._watcher = plan, settings, history, watcher
         self._results: dict[str, JobResult] = {}
         self._begun = time.monotonic()
-        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._written = self._begun
         carry_on = settings.take_over != "none"
         self._kept = read_journal(settings.folder) if carry_on else {}

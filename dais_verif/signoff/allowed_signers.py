@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dais_verif.errors import InputError
@@ -169,8 +169,8 @@ def absolute_time(text: str) -> datetime:
     try:
         found = datetime.strptime(digits, form)
         if digits is not text:
-            return found.replace(tzinfo=timezone.utc)
+            return found.replace(tzinfo=UTC)
         # As in ssh-keygen: if the clock was set back, the C library chooses one of the two hours.
-        return datetime.fromtimestamp(time.mktime(found.timetuple()), timezone.utc)
+        return datetime.fromtimestamp(time.mktime(found.timetuple()), UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z") from None

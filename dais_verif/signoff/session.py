@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
@@ -107,13 +107,13 @@ def sign_off(
         require_for_machines(policy, layout)
     else:
         require_for_programs(policy)
-    times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
+    times = Times(datetime.now(UTC).isoformat(timespec="seconds"), 0.0)
     began = time.monotonic()  # after the start time, so that start plus duration is never in the future
     write_atomically(folder / POLICY, given.text.encode())
     subject = _subject(design, path, layout, policy, folder, kernel)
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
     context = Context(*copied(subject, policy, folder / EVIDENCE), folder / EVIDENCE, jobs)
-    good, late = in_force(policy.waivers, datetime.now(timezone.utc).date())
+    good, late = in_force(policy.waivers, datetime.now(UTC).date())
     info = ProgramInfo.of_machine(design) if isinstance(design, Machine) else ProgramInfo.of(design)
     record = SignOffRecord(
         verdict=Verdict.NOT_RUN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dais_verif.errors import InputError
@@ -41,7 +41,7 @@ def check_signature(
         return [], ["it is not signed: anyone who can write its files can forge it"]
     try:
         signature = read_signature(read_plain(path, _MOST_BYTES, "signature"), data)
-        when = (trust and trust.when) or datetime.now(timezone.utc)
+        when = (trust and trust.when) or datetime.now(UTC)
         who = principals(trust.allowed, signature.key, when) if trust else []
     except InputError as error:
         return [CertificateFinding(SIGNATURE, "a valid signature", str(error))], []

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["SPECIFICATIONS", "Case", "Project", "cases", "projects"]
 

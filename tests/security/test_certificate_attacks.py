@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -124,7 +124,7 @@ def test_a_time_that_somebody_trusted_says(copy: Path) -> None:
     ending = verify(copy, *options, "--verify-time", "20210501Z")
     assert ending.findings == []
     assert any("the key was judged as of 2021-05-01T00:00:00+00:00" in note for note in ending.tree["notes"])
-    today = datetime.now(timezone.utc).date().isoformat()
+    today = datetime.now(UTC).date().isoformat()
     ending = verify(copy, *signers(copy, 'valid-after="20200101Z"'))
     assert any(f"as of {today}" in note and "--verify-time" in note for note in ending.tree["notes"])
 

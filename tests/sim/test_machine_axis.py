@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 import subprocess
-import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,11 +30,6 @@ from dais_verif.record.simulation import SimulationRecord
 from dais_verif.simulation.machines.streams import expected_stream, oracle_stream, random_beats
 from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MACHINES: dict[str, Callable[[], Machine]] = {
     "filter": moving_sum,

@@ -6,7 +6,7 @@ import base64
 import shutil
 import subprocess
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from dais_verif.signoff.sshsig import public_key, sign
 
 KEY, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 MESSAGE = b'{"statement": "SIGNED OFF"}\n'
-NOW = datetime(2026, 11, 21, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def line(who: str = "ada@lab", options: str = "", key: Ed25519PrivateKey = KEY, kind: str = "ssh-ed25519") -> str:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
+import tomllib
 from pathlib import Path
 
 from dais_verif.packages import BASE, EXTRAS, PACKAGES
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")

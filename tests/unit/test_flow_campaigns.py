@@ -6,7 +6,7 @@ import io
 import json
 import shlex
 from contextlib import redirect_stderr, redirect_stdout
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +190,7 @@ def test_a_sign_off_that_nobody_can_mean(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="parameters is not for a sign-off"):
         SignOffRequest(program="a.bin", design=DesignRequest(rtl=(Path("a.v"),), parameters=(("W", "8"),)))
     with pytest.raises(RequestError, match="verify_time judges the signer"):
-        CertificateRequest(certificate=tmp_path, verify_time=datetime.now(timezone.utc))
+        CertificateRequest(certificate=tmp_path, verify_time=datetime.now(UTC))
     with pytest.raises(RequestError, match="time zone"):
         CertificateRequest(certificate=tmp_path, allowed_signers=tmp_path, verify_time=datetime(2027, 1, 1))
 

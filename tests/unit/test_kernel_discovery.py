@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from textwrap import dedent
 
@@ -20,11 +21,6 @@ from dais_verif.kernels.mapping import mapping_of
 from dais_verif.kernels.structures import HabanaKernelParams, Tensor
 from dais_verif.program import FixedType, Program, read_binary
 from dais_verif.verdict import Verdict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 #: A third-party library in one file: the larger of two numbers, element by element.
 OUTSIDERS = '''

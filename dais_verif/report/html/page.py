@@ -8,7 +8,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -305,7 +305,7 @@ def _seconds(seconds: float) -> str:
 def _moment(started: str) -> str:
     """Return a time in UTC in readable form; other text is returned unchanged."""
     try:
-        moment = datetime.fromisoformat(started.replace("Z", "+00:00")).astimezone(timezone.utc)
+        moment = datetime.fromisoformat(started.replace("Z", "+00:00")).astimezone(UTC)
     except (ValueError, OverflowError):
         return started
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,7 +112,7 @@ def _written(path: Path | None) -> str:
         stamp = path.stat().st_mtime if path is not None else None
     except OSError:
         stamp = None
-    return "" if stamp is None else datetime.fromtimestamp(stamp, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return "" if stamp is None else datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def charts_of(runs: Sequence[Run]) -> list[Chart]:

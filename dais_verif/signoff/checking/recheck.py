@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dais_verif.applied_folder import files_beside
@@ -166,7 +166,7 @@ def _told(sha256: str | None, without: str) -> str:
 
 
 def _dates(certificate: Certificate) -> Iterator[CertificateFinding]:
-    issued, now = time_of(certificate.issued), datetime.now(timezone.utc)
+    issued, now = time_of(certificate.issued), datetime.now(UTC)
     if issued is None:
         yield CertificateFinding("issued", "a time with its zone", certificate.issued)
     elif issued > now:
@@ -200,7 +200,7 @@ def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator
     if not isinstance(record, SignOffRecord):
         yield CertificateFinding(RECORD, "the record of a sign-off", type(record).__name__)
         return
-    issued = time_of(certificate.issued) or datetime.now(timezone.utc)
+    issued = time_of(certificate.issued) or datetime.now(UTC)
     waivers, _ = in_force(context.policy.waivers, issued.date())
     stages = stages_of(context)
     results = judged_again(context, stages, waivers)

@@ -157,10 +157,8 @@ def _status(key: str, record: dict[str, Any], explained: dict[str, str]) -> str:
 
 def explanations(path: Path = EXPLAINED) -> dict[str, str]:
     """Return the reason why nothing can distinguish a mutant from the original, by key; mutants may share a reason."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    import tomllib
+
     tree = tomllib.loads(path.read_text()) if path.is_file() else {}
     return {key: entry["because"] for entry in tree.get("equal", ()) for key in entry["mutants"]}
 
