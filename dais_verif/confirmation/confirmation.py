@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from dais_verif.coverage.boundaries import with_boundaries
 from dais_verif.errors import ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
@@ -21,7 +22,6 @@ from dais_verif.record.proof import Confirmation
 from dais_verif.simulation.simulate import PendingRun, begin
 from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
-from dais_verif.stimulus import generate
 from dais_verif.toolchain import process
 from dais_verif.verdict import Verdict
 
@@ -187,7 +187,8 @@ def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
 
 def _vectors(request: ConfirmationRequest) -> Batch:
     program = request.program if request.declared else replace(request.program, intervals=None)
-    batch = generate(program, request.rows, request.seed)
+    generated, _ = with_boundaries(program, request.rows, request.seed, check=request.check)
+    batch = generated.slice(0, generated.rows)
     return Batch.concatenate(list(_kept(Golden(program), batch))) if request.check else batch
 
 

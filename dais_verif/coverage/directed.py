@@ -25,10 +25,10 @@ from dais_verif.program.cones import exact_bits
 from dais_verif.program.numbers import Batch, Column, compact, floor_to_grid
 from dais_verif.program.ports import ports_of
 from dais_verif.stimulus.generate import generate
-from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
+from dais_verif.stimulus.pseudo_exhaustive.domain import Domain, domain_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan_vectors
 
-__all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
+__all__ = ["Effort", "Rows", "batch_of_bits", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str],
     compiled = compile_program(program)
     given = program if search.declared else replace(program, intervals=None)
     most = max(effort.values // max(program.n_ops, 1), 1)
-    base = _Rows(ports, generate(given, min(_BASES, most), seed), compiled)
-    last: dict[int, tuple[_Rows, int]] = {}
+    base = Rows(ports, generate(given, min(_BASES, most), seed), compiled)
+    last: dict[int, tuple[Rows, int]] = {}
     idle, left = 0, effort.asked
     rounds = max(min(effort.rounds, _ROUND_OPS // max(program.n_ops, 1)), 1) if effort.rounds else 0
     for number_of_round in range(rounds):
@@ -117,21 +117,21 @@ def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str],
             left -= pulled.asked
             if not left:
                 break
-        batch, before = _batch(search, vectors), search.vectors
+        batch, before = batch_of_bits(search.domain, vectors), search.vectors
         search.offer(batch)
         idle = idle + 1 if search.vectors == before else 0
         if idle == _PATIENCE:
             return
         if not left:
             break
-        tried = _Rows(ports, batch, compiled)
+        tried = Rows(ports, batch, compiled)
         last = {number: (tried, row) for row, (number, _) in enumerate(some)}
     if rounds and (found := len(_goals(search))):
         why = f"{effort.asked:,} ops" if not left else counted(rounds, "round")
         search.limits.append(f"pulling values back to the inputs stopped after {why}, with {found:,} bins open")
 
 
-class _Rows:
+class Rows:
     """The values of all ops on some vectors."""
 
     def __init__(self, ports: Any, batch: Batch, compiled: Any) -> None:
@@ -153,9 +153,8 @@ class _Rows:
         return [int(column[row]) for column in self._inputs]
 
 
-def _batch(search: Search, vectors: Sequence[Sequence[int]]) -> Batch:
+def batch_of_bits(domain: Domain, vectors: Sequence[Sequence[int]]) -> Batch:
     """Return vectors that are given as bits of port elements, which are read as signed if the input is."""
-    domain = search.domain
     columns = []
     for j, (element, signed) in enumerate(zip(domain.ports.inputs, domain.signed, strict=True)):
         half = 1 << element.width - 1 if signed and element.width else 0
@@ -231,6 +230,6 @@ def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
             if answer is False and exclude:
                 search.exclude(np.array(still, dtype=np.intp), How.SOLVER)
             elif take and isinstance(answer, list):
-                search.offer(_batch(search, [answer]))
+                search.offer(batch_of_bits(search.domain, [answer]))
             if answer is not None:
                 del wanted[goal]

@@ -18,6 +18,7 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import Opened, open_projects
 from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
+from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.flows.wrapper import verify_wrapper
@@ -25,7 +26,7 @@ from dais_verif.program import Program
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulate import begin
 from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
-from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain.data_files import mentioned, never_read
@@ -155,9 +156,10 @@ def opened_request(request: SimulationRequest, watch: Stopwatch, progress: Progr
         opened.require_dialect(program)
         given = [read_batch(path, program.n_in) for path in request.inputs]
         classes = [given_vectors(path, batch.rows) for path, batch in zip(request.inputs, given, strict=True)]
-        classes += [StimulusClass("generated", request.vectors)] if request.vectors else []
         stimulated = replace(program, intervals=None) if request.out_of_range else program
-        stimulus = Stimulus([*given, Generated([stimulated], request.vectors, request.seed)])
+        classes += [StimulusClass("generated", request.vectors)] if request.vectors else []
+        generated = WithBoundaries(stimulated, request.vectors, request.seed, check=not request.unchecked)
+        stimulus = Stimulus([*given, generated])
     return OpenedRequest(request, opened, simulators, program, stimulated, stimulus, classes, warnings)
 
 

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
-from dais_verif.stimulus import generate_common, read_batch
+from dais_verif.stimulus import Vectors, generate_common, read_batch
 
-__all__ = ["batch_of", "decimal", "decimal_rows", "real_inputs", "signed_inputs"]
+__all__ = ["WithBoundaries", "batch_of", "decimal", "decimal_rows", "real_inputs", "signed_inputs"]
+
+
+class WithBoundaries:
+    """Generated vectors, the last of which reach boundaries of the program's choices; these are found when needed."""
+
+    def __init__(self, program: Program, rows: int, seed: int, *, check: bool) -> None:
+        self._program, self.rows, self._seed, self._check = program, rows, seed, check
+
+    @cached_property
+    def _made(self) -> Vectors:
+        # Imported here, since simulators start before anything else is loaded.
+        from dais_verif.coverage.boundaries import with_boundaries
+
+        return with_boundaries(self._program, self.rows, self._seed, check=self._check)[0]
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Return rows ``start`` to ``stop``."""
+        return self._made.slice(start, stop)
 
 
 def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, seed: int) -> Batch:

@@ -9,7 +9,7 @@ from typing import Protocol
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
-__all__ = ["Stimulus", "ExhaustiveRows", "Vectors"]
+__all__ = ["First", "Stimulus", "ExhaustiveRows", "Vectors"]
 
 
 class Vectors(Protocol):
@@ -33,6 +33,17 @@ class ExhaustiveRows:
     def slice(self, start: int, stop: int) -> Batch:
         """Return rows ``start`` to ``stop``."""
         return self._exhaustive.batch(start, stop, self._seed)
+
+
+class First:
+    """The first ``rows`` rows of ``vectors``."""
+
+    def __init__(self, vectors: Vectors, rows: int) -> None:
+        self._vectors, self.rows = vectors, min(rows, vectors.rows)
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Return rows ``start`` to ``stop``."""
+        return self._vectors.slice(start, min(stop, self.rows))
 
 
 class Stimulus:

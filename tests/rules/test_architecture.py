@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "it is called by flows, and knows neither their other stages nor the prover",
     ),
     "confirmation": (
-        {"program", "golden", "stimulus", "record", "simulation", "toolchain"},
+        {"program", "coverage", "golden", "stimulus", "record", "simulation", "toolchain"},
         "what doubts the prover must not share its code",
     ),
     "hil": (
