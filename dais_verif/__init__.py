@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from dais_verif.golden.machine_batch import MachineRun, run_machine
     from dais_verif.golden.run_any import run
     from dais_verif.machine import Machine, load_machine
-    from dais_verif.program import Program, load
+    from dais_verif.network_files import load_program as load
+    from dais_verif.program import Program
     from dais_verif.record.build import BuildRecord
     from dais_verif.record.campaigns.mutation import MutationRecord
     from dais_verif.record.certificate import CertificateRecord
@@ -222,7 +223,7 @@ _LATER = {
     "Progress": "flows.progress",
     "Machine": "machine",
     "MachineRun": "golden.machine_batch",
-    "load": "program",
+    "load": "network_files",
     "load_machine": "machine",
     "run_machine": "golden.machine_batch",
     "run": "golden.run_any",
@@ -273,11 +274,15 @@ _LATER = {
 }
 
 
+#: Names that are others in their modules.
+_CALLED = {"load": "load_program"}
+
+
 def __getattr__(name: str) -> Any:
     if name in ("approx", "networks"):  # imported on first use, since they load numpy, which takes time
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
-        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), _CALLED.get(name, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

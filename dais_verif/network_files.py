@@ -1,13 +1,18 @@
-"""Read programs from files of any kind: networks are unrolled, other files are read directly."""
+"""Read programs from whatever holds one: networks are unrolled, folders are searched, other files are read directly."""
 
 from __future__ import annotations
 
+import tempfile
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dais_verif.applied_folder import applied_program
-from dais_verif.errors import InputError
+from dais_verif.dut.project_folder import read_project
+from dais_verif.errors import InputError, RequestError
+from dais_verif.network_folder import holds_network
 from dais_verif.program import Program, load
 
 if TYPE_CHECKING:
@@ -35,24 +40,68 @@ def read_network(source: str | Path | bytes, layout: str | None = None) -> Netwo
     return parse(source) if isinstance(source, bytes) else read(source)
 
 
-def load_program(source: str | Path | bytes, layout: str | None = None) -> Program:
-    """Return the program in a file of any kind, in the bytes of one, or in a folder of ``approx apply``.
+def load_program(source: Any, layout: str | None = None) -> Program:
+    """Return the program in ``source``, whatever the command line takes as a program.
 
-    Raises the errors of the reader of the file.
+    ``source``: a path or the bytes of a file of any kind; a folder of da4ml or alkaid, of ``approx apply``, or with a
+    network as hardware, whose first configuration counts; the array of ``to_binary()``, or a ``CombLogic`` of da4ml or
+    alkaid. ``layout``: the layout of a file (``published``, ``headerless``, ``v1``, ``json`` or ``alir``), if it is not
+    to be detected. Raises ``ProgramError`` if there is no valid program, ``InputError`` for unreadable files.
     """
-    if isinstance(source, str | Path) and (applied := _applied(source)) is not None:
-        source = applied
+    if isinstance(source, Program):
+        if layout is not None:
+            raise RequestError.of("{layout} {value} is for reading a file, but a Program was given.", value=layout)
+        return source
+    if not isinstance(source, str | PathLike | bytes):
+        source = _bytes_of(source)
+    if not isinstance(source, bytes) and (folder := _folder(source)) is not None:
+        if holds_network(folder):
+            return _of_hardware(folder, layout)
+        source = applied_program(folder) or read_project(folder).require_model()
     network = read_network(source, layout)
     if network is not None:
         return network.program()
     return load(source, layout=layout)
 
 
-def _applied(source: str | Path) -> Path | None:
+def _of_hardware(folder: Path, layout: str | None) -> Program:
+    """Return the network in a folder with a network as hardware, under its first configuration."""
+    from dais_verif.networks.hardware.folder import read_folder
+
+    if layout is not None:
+        raise InputError.of("a network is not read as {layout_given}; leave {layout} out", layout_given=layout)
+    found = read_folder(folder)
+    assert found is not None  # it has a manifest
+    return found.under(None).program()
+
+
+def _folder(source: str | PathLike[str]) -> Path | None:
+    """Return ``source`` if it is a folder."""
     try:
-        return applied_program(Path(source))
+        path = Path(source)
+        return path if path.is_dir() else None
     except (OSError, ValueError):  # the file's reader will report it
         return None
+
+
+def _bytes_of(given: Any) -> bytes:
+    """Return the file that an array of words holds, or that a program of da4ml or alkaid writes of itself."""
+    if isinstance(given, np.ndarray):
+        if given.ndim == 1 and given.dtype == np.int32:
+            return given.astype("<i4").tobytes()
+        raise RequestError(
+            f"an array of a program has one dimension and int32, as to_binary() returns it, not "
+            f"{given.ndim} dimensions and {given.dtype}."
+        )
+    if type(given).__name__ == "CombLogic" and callable(getattr(given, "save", None)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "comb.json"
+            given.save(path)
+            return path.read_bytes()
+    raise RequestError(
+        "a program is read from a path, the bytes of a file, an int32 array or a CombLogic, not from a "
+        f"{type(given).__name__}."
+    )
 
 
 def _is_network(source: str | Path | bytes) -> bool:

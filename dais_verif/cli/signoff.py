@@ -15,7 +15,7 @@ from dais_verif.cli.options.design import given_rtl_options
 from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.sign_off import BUILT_IN, SignOffRequest, default_folder, sign_off, withdraw_certificate
-from dais_verif.program import load
+from dais_verif.network_files import load_program
 from dais_verif.record.program import MACHINE_LAYOUTS
 from dais_verif.record.read import SIGNOFF_NAME
 from dais_verif.report.signoff_text import print_sign_off
@@ -107,6 +107,8 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     record = sign_off(request, progress=SignOffProgress())
     code = common.show_record(record, as_json, lambda: print_sign_off(record, request.folder, common.console()))
     if html is not None:
-        program = None if record.program.layout in MACHINE_LAYOUTS else load(asked["program"], layout=request.layout)
+        program = None
+        if record.program.layout not in MACHINE_LAYOUTS:
+            program = load_program(asked["program"], request.layout)
         common.write_page(record, program, html, request.folder / SIGNOFF_NAME)
     return code

@@ -9,8 +9,6 @@ import warnings
 from math import inf
 from pathlib import Path
 
-from dais_verif.applied_folder import applied_program
-from dais_verif.dut.project_folder import read_project
 from dais_verif.errors import Argument, ProgramError, RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.machine import Machine
@@ -55,9 +53,6 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
         return program, []
     if isinstance(program, Machine):
         raise ProgramError("a machine (ALIRFSM), where a program is expected")
-    if is_folder(program):
-        folder = Path(str(program))
-        program = applied_program(folder) or read_project(folder).require_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
         found = load_program(program, layout)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
@@ -40,7 +39,7 @@ class EngineWarning(UserWarning):
 
 
 def run(
-    program: Program | bytes | str | Path,
+    program: Any,
     x: Any,
     *,
     engine: Engine = "auto",
@@ -49,7 +48,7 @@ def run(
 ) -> NDArray[np.float64]:
     """Return outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
 
-    ``program``: a ``Program``, the bytes of a file, or a path.
+    ``program``: a ``Program``, or whatever ``dais_verif.load`` takes.
     ``x``: an array of floats, integers or booleans, or nested lists of Python numbers; every value is taken exactly.
     float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no copy is made.
     ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
@@ -75,10 +74,10 @@ def run_raw(
 class Golden:
     """A golden model prepared once and run many times, on whole arrays or chunk by chunk."""
 
-    def __init__(self, program: Program | bytes | str | Path, *, engine: Engine = "auto") -> None:
+    def __init__(self, program: Any, *, engine: Engine = "auto") -> None:
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-        self.program = program = program if isinstance(program, Program) else load_program(program)
+        self.program = program = load_program(program)
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
         self._may_fall_back = engine == "auto"
         self._jobs = fast.threads(None)

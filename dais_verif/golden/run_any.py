@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -21,18 +20,6 @@ __all__ = ["run"]
 
 @overload
 def run(
-    program: Program | bytes | str | Path,
-    x: Any,
-    *,
-    engine: Engine = "auto",
-    check: bool = True,
-    jobs: int | None = None,
-    after: bool = False,
-) -> NDArray[np.float64]: ...
-
-
-@overload
-def run(
     program: Machine,
     x: Mapping[str, Any],
     *,
@@ -43,8 +30,20 @@ def run(
 ) -> MachineRun: ...
 
 
+@overload
 def run(
-    program: Program | Machine | bytes | str | Path,
+    program: Any,
+    x: Any,
+    *,
+    engine: Engine = "auto",
+    check: bool = True,
+    jobs: int | None = None,
+    after: bool = False,
+) -> NDArray[np.float64]: ...
+
+
+def run(
+    program: Any,
     x: Any,
     *,
     engine: Engine = "auto",
@@ -54,7 +53,7 @@ def run(
 ) -> NDArray[np.float64] | MachineRun:
     """Return outputs of a program as float64 (rows, n_out) for inputs ``x`` (rows, n_in), or those of a machine.
 
-    ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. For a machine, or a file with one,
+    ``program``: a ``Program``, or whatever ``load`` takes; or a ``Machine``. For a machine, or a file with one,
     ``x`` maps each input signal to an array (sequences, cycles, elements) or (cycles, elements), and the result is a
     ``MachineRun``, as from ``run_machine``, with the outputs before the edge of each cycle, or ``after`` it.
     ``x`` of a program: an array of floats, integers or booleans, or nested lists of Python numbers; every value is

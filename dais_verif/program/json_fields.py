@@ -49,35 +49,37 @@ def as_integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
     return np.array([as_int32(item, f"{name}[{j}]") for j, item in enumerate(items)], dtype=np.int64)
 
 
-def as_type(value: Any, index: int, *, on_grid: bool = False) -> tuple[FixedType, tuple[int, int]]:
+def as_type(
+    value: Any, index: int, *, on_grid: bool = False, where: str = "JSON op"
+) -> tuple[FixedType, tuple[int, int]]:
     """Return the smallest type that holds ``[min, max, step]`` of op ``index``, and its raw interval.
 
     da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 has no step. ``on_grid``: both ends must be
-    multiples of the step; if False, they are rounded outwards to multiples.
+    multiples of the step; if False, they are rounded outwards to multiples. ``where``: how errors call the place.
     """
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
     if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):
         return FixedType(0, 0, 0), (0, 0)
     if not all(isinstance(v, int) or (isinstance(v, float) and math.isfinite(v)) for v in numbers):
         raise ProgramError(
-            f"JSON op {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"
+            f"{where} {index}: interval must be three finite numbers [min, max, step], not {_short(value)}"
         )
     low, high, step = map(Fraction, numbers)
     if low > high:
         raise ProgramError(
-            f"JSON op {index}: interval minimum {_short(numbers[0])} is above its maximum {_short(numbers[1])}"
+            f"{where} {index}: interval minimum {_short(numbers[0])} is above its maximum {_short(numbers[1])}"
         )
     if low == high == 0:
         return FixedType(0, 0, 0), (0, 0)
     f = exponent(step)
     if f is None or abs(f) > LIMIT:
         raise ProgramError(
-            f"JSON op {index}: step is {_short(numbers[2])}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
+            f"{where} {index}: step is {_short(numbers[2])}, must be a power of two within 2**-{LIMIT}..2**{LIMIT}"
         )
     lo, hi = math.floor(low / step), math.ceil(high / step)
     if on_grid and (lo * step != low or hi * step != high):
         end = numbers[0] if lo * step != low else numbers[1]
-        raise ProgramError(f"JSON op {index}: the interval ends at {end}, must be a multiple of its step {numbers[2]}")
+        raise ProgramError(f"{where} {index}: the interval ends at {end}, must be a multiple of its step {numbers[2]}")
     return type_of_interval(lo, hi, f), (lo, hi)
 
 

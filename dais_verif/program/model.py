@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
 from dais_verif.program.checks import validate
+from dais_verif.program.json_fields import as_type
 from dais_verif.program.opcodes import (
     MUXES,
     OPCODES,
@@ -184,7 +185,7 @@ class Program:
     @classmethod
     def build(
         cls,
-        ops: Sequence[tuple[int, int, int, int, tuple[int, int, int]]],
+        ops: Sequence[tuple[int, int, int, int, tuple[float, float, float]]],
         outputs: Sequence[tuple[int, int, int]],
         *,
         inp_shift: Sequence[int] = (),
@@ -193,11 +194,16 @@ class Program:
     ) -> Program:
         """Return a checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
 
+        A type is three integers ``(k, i, f)``, or as in da4ml, an interval ``(min, max, step)``: a tuple with at least
+        one float, or with fields of these names. The program keeps the interval and the smallest type that holds it.
         ``terms``: the terms of all sums, as rows ``(op, shift, negative)``. Raises ``ProgramError`` if the program is
         not valid.
         """
         try:
-            rows = np.array([(c, a, b, d, *t) for c, a, b, d, t in ops], dtype=np.int64).reshape(-1, 7)
+            types = [_type_and_interval(t, index) for index, (*_, t) in enumerate(ops)]
+            rows = np.array(
+                [(*op[:4], *kind) for op, (kind, _) in zip(ops, types, strict=True)], dtype=np.int64
+            ).reshape(-1, 7)
             outs = np.array(outputs, dtype=np.int64).reshape(-1, 3)
             program = cls(
                 inp_shift=np.array(inp_shift, dtype=np.int64),
@@ -207,6 +213,7 @@ class Program:
                 columns=Columns(*(rows[:, c].copy() for c in range(7))),
                 tables=tuple(np.array(table, dtype=np.int64) for table in tables),
                 terms=Terms.of(terms),
+                intervals=_intervals(types),
             )
         except OverflowError:
             raise ProgramError("a number of the program does not fit 64 bits; data words are signed") from None
@@ -292,3 +299,17 @@ def meaningful_data(columns: Columns) -> Ints:
     """Return the data column, with 0 for all ops whose opcodes do not use their data word."""
     meaningless = [code for code, spec in OPCODES.items() if spec.data is Data.NONE]
     return np.where(np.isin(columns.code, meaningless), 0, columns.data)
+
+
+def _type_and_interval(given: Any, index: int) -> tuple[FixedType, tuple[int, int] | None]:
+    """Return the type that op ``index`` was given, and its raw interval if it was given one."""
+    if not hasattr(given, "step") and not any(isinstance(number, float) for number in given):
+        return FixedType(*given), None
+    return as_type(list(given), index, where="op")
+
+
+def _intervals(types: Sequence[tuple[FixedType, tuple[int, int] | None]]) -> tuple[tuple[int, int], ...] | None:
+    """Return one raw interval for each op, if any was given; that of its type otherwise."""
+    if all(interval is None for _, interval in types):
+        return None
+    return tuple(interval or (kind.raw_min, kind.raw_max) for kind, interval in types)

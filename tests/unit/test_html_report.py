@@ -235,6 +235,8 @@ def test_outputs_that_one_simulator_compared_are_known_where_the_other_failed() 
 def test_outputs_that_a_refuted_proof_lists_as_proved_are() -> None:
     document = replace(failed_proof(), proved_outputs=[3, 4])
     assert f"1 wrong, 2 proved, {PROGRAM.n_out - 3} none" in page_of(document).text
+    refuted = [structs.replace(passed_proof().outputs[number], status=Status.REFUTED) for number in (1, 2)]
+    assert f"1 wrong, 2 refuted, 2 proved, {PROGRAM.n_out - 5} none" in page_of(replace(document, outputs=refuted)).text
     late = replace(document, counterexample=None, message="the outputs are right 5 edges after their inputs, not 4")
     assert f"{PROGRAM.n_out} none" in page_of(replace(late, proved_outputs=[])).text
 

@@ -21,6 +21,7 @@ __all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output
 #: Grades in descending priority: an output that is known to be wrong remains wrong, whatever other records say.
 GRADES = {
     "wrong": "a vector shows that it is wrong",
+    "refuted": "the proof found an input for which it is wrong, which no simulator has confirmed",
     "proved": "for all inputs",
     "exhausted": "all inputs that reach it were compared",
     "sampled": "some vectors were compared",
@@ -71,8 +72,8 @@ class OutputRow:
 
     @property
     def is_wrong(self) -> bool:
-        """True if a vector shows that the output is wrong in any of the designs."""
-        return any(grade.grade == "wrong" for grade in self.grades)
+        """True if a vector or the proof shows that the output is wrong in any of the designs."""
+        return any(grade.grade in ("wrong", "refuted") for grade in self.grades)
 
 
 def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
@@ -142,7 +143,7 @@ def _better(a: Grade, b: Grade) -> Grade:
     by, against = first.by, (*a.against, *b.against)
     if first.grade == second.grade:
         by += second.by
-    elif first.grade == "wrong" and second.grade in ("proved", "exhausted"):
+    elif first.grade in ("wrong", "refuted") and second.grade in ("proved", "exhausted"):
         against += second.by
     # Keep the number of compared vectors, even if the better evidence compared fewer.
     vectors = max(first.vectors, second.vectors)
@@ -173,6 +174,10 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
         case ProofRecord():
             if document.counterexample is not None and document.verdict in _WRONG:
                 yield document.counterexample.output, "wrong", 0
+            if document.verdict in (*_WRONG, Verdict.UNKNOWN):
+                for claim in document.outputs:
+                    if claim.output is not None and claim.status is Status.REFUTED:
+                        yield claim.output, "refuted", 0
             if document.proved_outputs is not None:
                 yield from ((output, "proved", 0) for output in document.proved_outputs)
                 return
