@@ -75,7 +75,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
 
     def is_slice(place: tuple[str, int, int]) -> bool:
         file, line, column = place
-        return bool(file) and begins_slice((folder / file).read_text(encoding="latin-1"), line, column)
+        return name(file) is not None and begins_slice((folder / file).read_text(encoding="latin-1"), line, column)
 
     form.write_text(written(found, name, is_slice), encoding="latin-1")
     return form

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dais_verif.errors import StateError
 
-__all__ = ["copy_into", "redirected", "without_prefix"]
+__all__ = ["copy_into", "redirected", "texts", "without_prefix"]
 
 #: Our packages have the names of the originals after this.
 _PREFIX = "dais_"
@@ -38,6 +38,11 @@ def copy_into(folder: Path) -> list[str]:
     for file in _FILES:
         (folder / file.name).write_bytes(file.read_bytes())
     return [file.name for file in _FILES]
+
+
+def texts() -> list[bytes]:
+    """Return the texts of our packages."""
+    return [file.read_bytes() for file in _FILES]
 
 
 def redirected(source: Path, text: bytes) -> bytes:

@@ -9,7 +9,9 @@ from prove.soundness import vhdl
 from prove.soundness.vhdl_entities import Entity
 
 from dais_verif.errors import ToolError
+from dais_verif.flows.proof import vhdl_probe
 from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +64,28 @@ def test_what_ghdls_synthesis_misreads(tmp_path: Path) -> None:
 def test_a_table_with_a_wrong_bit_is_another_table() -> None:
     table = ["000", "101", "111"]
     assert [sum(a != b for a, b in zip(table, vhdl.flipped(table, seed), strict=True)) for seed in range(9)] == [1] * 9
+
+
+def wrapped(folder: Path, change: str) -> Path:
+    """Return a GHDL whose netlists are changed by a command of sed."""
+    script = folder / "ghdl"
+    real = tools.ghdl().ghdl
+    script.write_text(
+        f'#!/bin/sh\ncase "$1" in\n--synth) "{real}" "$@" | sed \'{change}\';;\n*) exec "{real}" "$@";;\nesac\n'
+    )
+    script.chmod(0o755)
+    return script
+
+
+def test_the_installed_ghdl_reads_all_operators_as_it_simulates_them(tmp_path: Path) -> None:
+    assert vhdl_probe.misread(tmp_path, Limits(600, 4096)) == []
+
+
+def test_a_ghdl_that_misreads_operators_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DAIS_VERIF_GHDL", str(wrapped(tmp_path, r"s/: \$sdiv$/: $srem/")))
+    for _ in range(2):
+        with pytest.raises(ToolError, match="integer /, integer / by a number") as error:
+            vhdl_probe.require_read(tmp_path / "work", Limits(600, 4096))
+        monkeypatch.setattr(vhdl_probe, "misread", None)  # the answer is kept
+    assert str(error.value).count("integer") == 2

@@ -97,6 +97,9 @@ class RtlReader:
             return design
         if not all(map(is_vhdl, design.sources)):
             raise InputError("RTL in two languages, VHDL and Verilog; a proof can read only one of them")
+        from dais_verif.flows.proof.vhdl_probe import require_read
+
+        require_read(self.folder.with_name("ghdl_probe"), _LIMITS)
         form = in_verilog(design.sources, design.top, design.data, self.folder.with_name("ghdl"), _LIMITS)
         return replace(design, sources=(form,), data=())
 
