@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -15,10 +17,16 @@ from dais_verif.approx import KNOBS
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.timed import with_bits, with_signals
+from dais_verif.flows.networks.schedules import check_schedules
 from dais_verif.golden.machine_batch import run_machine
+from dais_verif.golden.stream_control import ScanState, step
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.kernels.forms.logic import Logic
+from dais_verif.kernels.forms.raster import Axis, Raster
 from dais_verif.machine import Machine
 from dais_verif.networks import Network, parse
 from dais_verif.networks.hardware.chain import chain_of
+from dais_verif.networks.hardware.flow import Flow, joined, of_images, through
 from dais_verif.networks.hardware.stages import LeftOut, Stage
 from dais_verif.networks.hardware.stream import StreamNetwork, build, stream_chain, stream_network
 from dais_verif.networks.hardware.stream_driving import drive_images
@@ -86,7 +94,16 @@ def network(name: str) -> Network:
     return made.network(made.dense(made.conv(both, 2, 3, size=2), 4, 2))
 
 
-NAMES = ("small", "padded", "stride", "dilation", "dense")
+#: Axes of windows: the pixel itself, one before and behind, with stride, at the end, and of a valid convolution.
+AXES = (
+    Axis(5, 5, 1, 0, 0, 0),
+    Axis(4, 4, 1, -1, 1, 0),
+    Axis(6, 3, 2, -1, 1, 1),
+    Axis(3, 3, 1, -2, 0, 0),
+    Axis(5, 3, 1, 0, 2, 2),
+    Axis(1, 1, 1, 0, 0, 0),
+)
+NAMES = ("small", "padded", "stride", "dilation", "residual", "two ways", "dense")
 
 
 def perforated(knob: int, size: int) -> Network:
@@ -189,6 +206,8 @@ FAULTS: list[tuple[str, str]] = [
     ("small", "Conv_0_out_line"),
     ("small", "MatMul_6_in0_number"),
     ("small", "MatMul_6_in0_gathered"),
+    ("residual", "Add_12_wait_1"),
+    ("residual", "Add_12_wait_1_count"),
 ]
 
 
@@ -236,11 +255,111 @@ def test_what_is_left_out_lies_where_it_must(fault: str, tmp_path: Path) -> None
     assert verdict is (Verdict.PASS if fault == "none" else Verdict.PROGRAMS_DIFFER)
 
 
-@pytest.mark.parametrize("name", ["residual", "two ways"])
-def test_a_join_is_refused(name: str) -> None:
-    """After a beat of the next image and a pause, more beats wait than in images that follow at once or come alone."""
-    with pytest.raises(InputError, match=r"joins .*use the memory form"):
-        build(network(name))
+def join() -> Network:
+    """Return a sum of two branches, each of which can be ahead of the other: 2 by 2, and 1 by 2 and then 2 by 1."""
+    layers = Layers(1, 2, 2)
+
+    def conv(x: str, rows: int, columns: int) -> str:
+        weights = layers.build.constant(np.arange(1, rows * columns + 1).reshape(1, 1, rows, columns))
+        return layers.build.node("Conv", x, weights, pads=[0, 0, rows - 1, columns - 1])
+
+    x = layers.given
+    return layers.network(layers.build.node("Add", conv(x, 2, 2), conv(conv(x, 1, 2), 2, 1)))
+
+
+def paused(made: StreamNetwork, one: Network, pauses: Sequence[Sequence[int]]) -> bool:
+    """Return whether the results are the network's, if pauses of these lengths come before the beats of each image."""
+    program, (kind,) = one.program(), made.chain.inputs.values()
+    images = np.random.default_rng(1).integers(kind.raw_min, kind.raw_max + 1, size=(len(pauses), program.n_in))
+    beats = images.reshape(len(images), -1, made.beats).swapaxes(1, 2)
+    rows, valid = list[np.ndarray](), list[int]()
+    for image, lengths in zip(beats, pauses, strict=True):
+        for beat, length in zip(image, lengths, strict=True):
+            rows += [beats[0, 0]] * length + [beat]
+            valid += [0] * length + [1]
+    rows += [beats[0, 0]] * made.quiet * 2
+    valid += [0] * made.quiet * 2
+    given = {"x": np.array(rows) * 2.0**-kind.f, "valid_in": np.array(valid)[:, None]}
+    given |= {"en": np.ones((len(rows), 1)), "rst": np.zeros((len(rows), 1))}
+    found = run_machine(made.machine, given).outputs
+    y = found["y"][0][found["valid_out"][0][:, 0] == 1]
+    wanted = dais_verif.run(program, images * 2.0**-kind.f)
+    if len(y) != len(images) * made.results:
+        return False
+    own = y.reshape(len(images), made.results, -1).swapaxes(1, 2).reshape(len(images), -1)
+    return np.array_equal(own, wanted)
+
+
+def test_a_pause_after_the_first_beat_of_an_image_loses_nothing() -> None:
+    """One branch waits for the next beats of its image, and the other one gives all its outputs."""
+    one = join()
+    made = build(one)
+    still, second = [0] * 4, [[0, length, 0, 0] for length in (1, 3, 9, 27)]
+    assert all(paused(made, one, [still, lengths, still]) for lengths in second)
+
+
+@pytest.mark.slow
+def test_any_pauses_give_what_the_network_does() -> None:
+    """Pauses of all lengths before each beat of the second image, and of others before the first one."""
+    one = join()
+    made = build(one)
+    for at, length, first in itertools.product(range(4), range(12), (0, 2, 9)):
+        lengths = [[first, 0, 0, 0], [0] * 4, [first, 0, 0, 0]]
+        lengths[1][at] = length
+        assert paused(made, one, lengths), lengths
+
+
+def test_too_little_room_loses_beats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The room that is enough for images without a pause, and for images that come alone, is not enough for others."""
+    depths = joined
+
+    def fewer(flows: Sequence[Flow]) -> tuple[Flow, list[int]]:
+        return depths(flows)[0], [2, 1]
+
+    monkeypatch.setattr("dais_verif.networks.hardware.flow.joined", fewer)
+    one = join()
+    made, still = build(one), [0] * 4
+    assert paused(made, one, [still] * 3) and paused(made, one, [still, [40, 0, 0, 0], still])
+    assert not paused(made, one, [still, [0, 9, 0, 0], still])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_control_is_right_in_all_states(name: str) -> None:
+    assert check_schedules(stream(name)) >= stream(name).beats
+
+
+def test_wrong_control_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter of the scan, of outputs, of waiting beats or of left out places that is off in some state."""
+    changes: list[tuple[str, str, Callable[..., Value]]] = [
+        ("dilation", "following", lambda self, counter, size: following(self, counter, max(size - 1, 1))),
+        ("dilation", "either", lambda self, a, b: self.both(a, b)),
+        ("residual", "some_bit", lambda self, value: self.one),
+        ("small", "equal", lambda self, counter, number: equal(self, counter, number + 1)),
+        ("left out", "among", lambda self, counter, numbers: among(self, counter, [*numbers, numbers[-1] + 1])),
+    ]
+    following, equal, among = Logic.following, Logic.equal, Logic.among
+    for name, method, wrong in changes:
+        one = perforated(124, 5) if name == "left out" else network(name)
+        with monkeypatch.context() as patch:
+            patch.setattr(Logic, method, wrong)
+            with pytest.raises(AssertionError, match="a defect of dais-verif"):
+                check_schedules(build(one))
+
+
+def test_bounds_of_beats_hold_for_random_pauses() -> None:
+    """No stream gives more or fewer beats than its bounds allow, whichever pauses come."""
+    rng = np.random.default_rng(3)
+    for x, y in itertools.product(AXES, AXES):
+        raster = Raster(x, y, (), (), (), (), ())
+        shown, bounds = raster.shown.tolist(), through(raster, of_images(raster.beats * 4))
+        for _ in range(6):
+            now, come, given = ScanState.first(raster), 0, 0
+            busy = rng.choice([0.1, 0.5, 0.9])
+            while come < raster.beats * 4:
+                here = bool(rng.random() < busy)
+                made = step(raster, shown, now, here)
+                come, given, now = come + here, given + made.given, made.after
+                assert bounds.least[come] <= given <= bounds.most[come]
 
 
 def test_valid_out_is_what_is_stated() -> None:

@@ -17,7 +17,9 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.golden.form_facts import check_facts
+from dais_verif.golden.stream_control import MOST_STATES, TooManyStates, check_control
 from dais_verif.kernels.folder import KernelFolder
+from dais_verif.kernels.forms.control import control_of
 from dais_verif.kernels.forms.frame import memory_frame, memory_signals, ranges_frame
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm
 from dais_verif.kernels.forms.raster import raster_of
@@ -26,7 +28,8 @@ from dais_verif.kernels.forms.stream_files import frame_text, valid_cycles
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Machine
+from dais_verif.machine import Machine, parse_machine
+from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.own_command import own_command
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
@@ -147,7 +150,24 @@ def facts_of(instance: KernelInstance, form: str, machine: Machine, facts: dict[
 
 def _folded(kernel: KernelFolder, request: ProveRequest) -> DiffRecord:
     record, _ = compare_with_members(kernel.instance, kernel.form, kernel.machine, kernel.facts, request)
+    if kernel.form == "stream" and record.verdict is Verdict.PASS:
+        verdict, message = _paused(kernel)
+        return replace(record, verdict=verdict, message=f"{record.message}; {message}")
     return record
+
+
+def _paused(kernel: KernelFolder) -> tuple[Verdict, str]:
+    """Return whether the results of a stream are the same for any pauses as in the frame that was proved."""
+    instance, alone = kernel.instance, "only images without a pause are proved"
+    built = [stream_form(instance, printf=printf).machine for printf in (False, True)]
+    if kernel.machine.hash not in [parse_machine(machine_json(one)).hash for one in built]:
+        return Verdict.UNKNOWN, f"{alone}, since this version builds another machine: build the kernel again"
+    raster = raster_of(instance)
+    try:
+        states = check_control(instance.name, raster, control_of(raster))
+    except TooManyStates:
+        return Verdict.UNKNOWN, f"{alone}, since control has more than {MOST_STATES} states"
+    return Verdict.PASS, f"the same for any pauses, by all {states} states of control"
 
 
 def compare_with_members(
@@ -192,7 +212,8 @@ def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[s
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
     if proved.folded is Verdict.PASS:
-        members = f"{counted(proved.members, 'member')} in every frame, for all inputs"
+        pauses = " and any pauses" if proved.form == "stream" else ""
+        members = f"{counted(proved.members, 'member')} in every frame, for all inputs{pauses}"
         return Verdict.PASS, f"{record.message}; and computes kernel {proved.kernel}: {members}"
     verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
     if verdict is Verdict.RTL_MISMATCH:

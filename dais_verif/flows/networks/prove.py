@@ -1,7 +1,9 @@
 """Prove a folded network: RTL = machine in every cycle, every frame = all members, all members = unrolled network.
 
-Each configuration is proved separately. The expected function is read again from the network and the configurations in
-the folder, and frames and members are generated again from it: other files in the folder are not part of the claim.
+Each configuration is proved separately. Frames of a stream have images without a pause, and images that wait for the
+result of the one before; all states of control extend this to any pauses. The expected function is read again from the
+network and the configurations in the folder, and frames and members are generated again from it: other files in the
+folder are not part of the claim.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
 from dais_verif.flows.kernels.timed import with_bits, with_signals
 from dais_verif.flows.machines.prove import prove_machine
+from dais_verif.flows.networks.schedules import check_schedules
 from dais_verif.flows.networks.simulate import simulate_network
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.golden.stream_control import MOST_STATES, TooManyStates
 from dais_verif.kernels.laws.check import check_mapping
+from dais_verif.machine import parse_machine
+from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.networks.hardware.folder import NetworkFolder
 from dais_verif.networks.hardware.frame import memory_frame, memory_signals
 from dais_verif.networks.hardware.stream_frame import stream_frame, stream_signals
@@ -105,11 +111,28 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
     with progress.working(f"{name}: comparing the machine with all members side by side"):
         frame = _framed(folder, number, asked)
     found = replace(found, frame=frame.verdict, frame_message=frame.message)
-    if frame.verdict is Verdict.PASS:
+    if found.frame is Verdict.PASS and folder.form == "stream":
+        with progress.working(f"{name}: looking at all states of control"):
+            verdict, message = _paused(folder)
+        found = replace(found, frame=verdict, frame_message=f"{frame.message}; {message}")
+    if found.frame is Verdict.PASS:
         with progress.working(f"{name}: comparing all members with the network"):
             whole = diff(asked)
         found = replace(found, network=whole.verdict, network_message=whole.message)
     return found
+
+
+def _paused(folder: NetworkFolder) -> tuple[Verdict, str]:
+    """Return whether the results of a stream are the same for any pauses as in the frames that were proved."""
+    alone = "only images without a pause, and images that each come alone, are proved"
+    own = parse_machine(machine_json(folder.stream.machine))
+    if own.hash != folder.machine.hash:
+        return Verdict.UNKNOWN, f"{alone}, since this version builds another machine: write the folder again"
+    try:
+        states = check_schedules(folder.stream)
+    except TooManyStates:
+        return Verdict.UNKNOWN, f"{alone}, since control has more than {MOST_STATES} states"
+    return Verdict.PASS, f"the same for any pauses, by all {states} states of control"
 
 
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
@@ -160,14 +183,17 @@ def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKern
     if findings:
         verdict, message = (wrong or findings)[0]
         return replace(proved, folded=verdict, message=message, facts=f"{facts}: not all of them are proved")
-    message = "every frame of each configuration, for all inputs, computes the network"
+    pauses = " and any pauses" if proved.form == "stream" else ""
+    message = f"every frame of each configuration, for all inputs{pauses}, computes the network"
     return replace(proved, folded=Verdict.PASS, message=message, facts=f"{facts}: hold in every frame")
 
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
     names = ", ".join(one.name for one in proved.settings or [])
     if proved.folded is Verdict.PASS:
-        return Verdict.PASS, f"{record.message}; and computes the network in every frame, for all inputs: {names}"
+        pauses = " and any pauses" if proved.form == "stream" else ""
+        message = f"{record.message}; and computes the network in every frame, for all inputs{pauses}: {names}"
+        return Verdict.PASS, message
     verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
     if verdict is Verdict.RTL_MISMATCH:
         return verdict, f"RTL and machine agree, but not with the network: {proved.message}"

@@ -53,6 +53,13 @@ class Axis:
         """The pixel at which the last output is given."""
         return self.stride * (self.count - 1) + self.anchor
 
+    @property
+    def shown(self) -> NDArray[np.bool_]:
+        """Whether an output is given, for each pixel of the delayed scan."""
+        found = np.zeros(self.size, dtype=bool)
+        found[self.anchor : self.final + 1 : self.stride] = True
+        return found
+
 
 @dataclass(frozen=True)
 class Plane:
@@ -119,6 +126,12 @@ class Raster:
     def beats(self) -> int:
         """The number of beats in one image."""
         return self.x.size * self.y.size
+
+    @property
+    def shown(self) -> NDArray[np.bool_]:
+        """Whether an output is given, for each place of the delayed scan."""
+        found: NDArray[np.bool_] = np.outer(self.y.shown, self.x.shown).ravel()
+        return found
 
 
 def raster_of(instance: KernelInstance) -> Raster:

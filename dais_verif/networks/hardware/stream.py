@@ -1,7 +1,8 @@
 """A network as a stream: one machine per stage, all working in parallel, with a pixel of all channels per beat.
 
 Every stage scans its incoming image, and passes its result to its readers through a register. A stage that reads all
-elements at once gathers them. Where a stage reads two tensors, beats of one wait for beats of the other.
+elements at once gathers them. Where a stage reads two tensors, beats of one wait for beats of the other; there is room
+for as many as can wait, whatever the pauses within and between images.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from dais_verif.kernels.forms.raster import Raster, raster_of
 from dais_verif.kernels.forms.stream import stream_machine
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.machine.embedding import embed
+from dais_verif.networks.hardware import flow as flows
 from dais_verif.networks.hardware.chain import Chain, chain_of
+from dais_verif.networks.hardware.flow import Flow
 from dais_verif.networks.hardware.perforated_streams import perforated_by_place
 from dais_verif.networks.hardware.stages import LeftOut, Stage
 from dais_verif.networks.hardware.times import Times, gathered, given_by, held, joined, of_images
@@ -88,7 +91,7 @@ class _Stream(NamedTuple):
     """A tensor as beats. ``data``: elements of a beat; ``there``: whether the beat is valid.
 
     ``beats``: the number of beats per image. ``pixels``: True if each beat is a pixel, False if it is the whole tensor.
-    ``times``: the cycles of valid beats.
+    ``times``: the cycles of valid beats; ``flow``: bounds on their number, whatever the pauses.
     """
 
     data: View
@@ -96,6 +99,7 @@ class _Stream(NamedTuple):
     beats: int
     pixels: bool
     times: Times
+    flow: Flow
 
 
 def build(network: Network, *, unrolled: Sequence[int] = ()) -> StreamNetwork:
@@ -149,7 +153,8 @@ class _Streams:
         x = made.input("x", [kind] * (storage.channels if pixels else storage.words))
         there = made.input("valid_in", BIT)
         self.enable, self.reset = made.input("en", BIT), made.input("rst", BIT)
-        self.streams[source] = _Stream(x, there, self.beats, pixels, of_images(self.beats, cycles))
+        times, flow = of_images(self.beats, cycles), flows.of_images(cycles)
+        self.streams[source] = _Stream(x, there, self.beats, pixels, times, flow)
         for stage in self.stages:
             self.streams[stage.output] = self.stage(stage)
         found = self.streams[result]
@@ -177,12 +182,7 @@ class _Streams:
         read = [self.fitting(stage, raster, at) for at in range(len(stage.inputs))]
         waiting: tuple[int, ...] = ()
         if len(set(stage.inputs)) > 1:
-            # The room for waiting beats holds for images without a pause, and for images that each come alone only.
-            listed = ", ".join(map(repr, dict.fromkeys(stage.inputs)))
-            raise InputError(
-                f"{stage.name} does not fit the stream form: it joins {listed}, and a pause within an image could lose"
-                " beats of one of them; use the memory form"
-            )
+            read, waiting = self.waiting(stage, read)
         machine = stream_machine(stage.instance, raster, control_of(raster, shifting=True))
         given = {"valid_in": read[0].there, "en": self.enable, "rst": self.reset}
         views = embed(made, machine, prefix, given=given)
@@ -205,7 +205,8 @@ class _Streams:
             members = members // size * (size - len(stage.left_out.places))
         ops = stage.instance.block.n_ops
         self.facts.append(StreamStage(stage.name, stage.fused, members, beats, ops, kept, waiting))
-        return _Stream(result, come, beats, pixels, held(given_by(raster, read[0].times)))
+        times, flow = given_by(raster, read[0].times), flows.through(raster, read[0].flow)
+        return _Stream(result, come, beats, pixels, held(times), flows.held(flow))
 
     def fitting(self, stage: Stage, raster: Raster, at: int) -> _Stream:
         """Return an input in the form that a stage reads: pixel after pixel, or gathered to the whole tensor."""
@@ -255,13 +256,18 @@ class _Streams:
                 back = words - 1 - place
                 source = stream.data[c] if back < 0 else kept[back * count + c]
                 made.connect(source, whole[c * stream.beats + place])
-        return _Stream(whole, block[2], 1, False, gathered(stream.times, stream.beats))
+        times, flow = gathered(stream.times, stream.beats), flows.gathered(stream.flow, stream.beats)
+        return _Stream(whole, block[2], 1, False, times, flow)
 
     def waiting(self, stage: Stage, read: Sequence[_Stream]) -> tuple[list[_Stream], tuple[int, ...]]:
-        """Return several inputs in step, and for each the number of its beats that can wait for the others."""
+        """Return several inputs in step, and for each the number of its beats that can wait for the others.
+
+        There is room for the most beats of each that wait for any pauses within and between images.
+        """
         made, prefix = self.made, f"{stage.name}_wait_"
         distinct = dict(zip(stage.inputs, read, strict=True))
-        taken, depths = joined([one.times for one in distinct.values()])
+        taken = joined([one.times for one in distinct.values()])
+        flow, depths = flows.joined([one.flow for one in distinct.values()])
         for (name, one), depth in zip(distinct.items(), depths, strict=True):
             if depth * one.data.size > MOST_KEPT:
                 raise InputError(
@@ -302,7 +308,7 @@ class _Streams:
                 made.connect(beats[0:size].at(index), data)
             else:
                 made.connect(beats, data)
-            kept[name] = one._replace(data=data, there=block[3 * len(depths)], times=taken)
+            kept[name] = one._replace(data=data, there=block[3 * len(depths)], times=taken, flow=flow)
         return [kept[name] for name in stage.inputs], tuple(depths)
 
     def marked(self, stage: Stage, left_out: LeftOut, data: View, there: View) -> View:

@@ -20,13 +20,19 @@ def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) ->
     """Return a sequence that sends ``images``, raw integers (samples, elements in NumPy's order).
 
     Some images come without a pause, others with gaps between their beats, stalls, or a pause before them; before some
-    images, a reset aborts part of another image. The result is one tensor, (samples, elements in NumPy's order).
+    images, a reset aborts part of another image. Every second image begins without a pause and has a single one, of
+    any length after any of its first beats, each once before one is repeated. The result is one tensor, (samples,
+    elements in NumPy's order).
     """
     beats, rows = made.beats, list[tuple[int, int, int]]()  # valid, enabled, number of the beat or -1
     resets, ignored = list[int](), list[int]()
+    # After so many beats of an image, all outputs of the one before are given.
+    first, longest = min(beats, made.flush + 1), made.flush + _MORE
+    single = iter(rng.permutation(first * longest).tolist())
     for sample in range(len(images)):
-        stalls, gaps = (bool(rng.integers(2)) for _ in range(2))
-        before = int(rng.integers(4))
+        alone = next(single, None) if sample % 2 else None
+        stalls, gaps = (bool(rng.integers(2)) and alone is None for _ in range(2))
+        before = int(rng.integers(4)) if alone is None else 0
         if before > 1:
             rows += [(0, 1, -1)] * int(rng.integers(1, made.flush + _MORE) if before == 2 else made.flush + 1)
         if before == 3:
@@ -37,6 +43,8 @@ def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) ->
             rows.append((int(rng.integers(2)), int(rng.integers(2)), -1))
             ignored += range(begin, len(rows))
         for beat in range(sample * beats, (sample + 1) * beats):
+            if alone is not None and beat - sample * beats == alone % first + 1:
+                rows += [(0, 1, -1)] * (alone // first + 1)
             while gaps and rng.integers(4) == 0:
                 rows.append((0, int(not stalls or rng.integers(4) > 0), -1))
             while stalls and rng.integers(4) == 0:

@@ -1,14 +1,14 @@
-"""Compute the cycles of beats of streams, and the number of beats that wait for those of another stream."""
+"""Compute the cycles of beats of streams, for images without a pause and for a single image."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.kernels.forms.raster import Axis, Raster
+from dais_verif.kernels.forms.raster import Raster
 
 __all__ = ["Times", "gathered", "given_by", "held", "joined", "of_images"]
 
@@ -33,7 +33,7 @@ def given_by(raster: Raster, times: Times) -> Times:
 
 
 def _given(raster: Raster, times: _Bits) -> _Bits:
-    shown = np.outer(_shown(raster.y), _shown(raster.x)).ravel()
+    shown = raster.shown
     beats, delay, final = raster.beats, raster.delay, raster.y.final * raster.x.size + raster.x.final
     taken, place, pending = 0, 0, False
     found = np.zeros(len(times), dtype=bool)
@@ -49,13 +49,6 @@ def _given(raster: Raster, times: _Bits) -> _Bits:
     return found
 
 
-def _shown(axis: Axis) -> _Bits:
-    """Return for each position of the scan along an axis whether there is an output."""
-    found = np.zeros(axis.size, dtype=bool)
-    found[axis.anchor : axis.final + 1 : axis.stride] = True
-    return found
-
-
 def held(times: Times) -> Times:
     """Return the times of beats after a register."""
     return Times(*(np.concatenate([np.zeros(1, dtype=bool), one[:-1]]) for one in times))
@@ -66,24 +59,11 @@ def gathered(times: Times, beats: int) -> Times:
     return Times(*(one & (np.cumsum(one) % beats == 0) for one in times))
 
 
-def joined(streams: Sequence[Times]) -> tuple[Times, list[int]]:
-    """Return the times at which a beat of all ``streams`` can be taken, and the most beats of each that wait at once.
-
-    A beat is stored when it comes, and available from the next cycle on.
-    """
-    found = [_joined([one[at] for one in streams]) for at in range(len(Times._fields))]
-    return Times(*(taken for taken, _ in found)), [
-        max(counts) for counts in zip(*(most for _, most in found), strict=True)
-    ]
+def joined(streams: Sequence[Times]) -> Times:
+    """Return the times at which a beat of all ``streams`` is taken, one cycle after the last of them comes."""
+    return Times(*(_joined([one[at] for one in streams]) for at in range(len(Times._fields))))
 
 
-def _joined(streams: Sequence[_Bits]) -> tuple[_Bits, list[int]]:
-    waiting, most = [0] * len(streams), [0] * len(streams)
-    taken = np.zeros(len(streams[0]), dtype=bool)
-    rows: list[list[Any]] = np.stack(streams, axis=1).tolist()
-    for cycle, come in enumerate(rows):
-        taken[cycle] = all(waiting)
-        for at, here in enumerate(come):
-            waiting[at] += int(here) - int(taken[cycle])
-            most[at] = max(most[at], waiting[at])
-    return taken, most
+def _joined(streams: Sequence[_Bits]) -> _Bits:
+    come = np.minimum.reduce([np.cumsum(one) for one in streams])
+    return np.concatenate([[0], np.diff(come, prepend=0)[:-1]]).astype(bool)
