@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from dais_verif.errors import DaisError, InputError, RequestError
 from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
 from dais_verif.flows.kernels.driven import read_driven
 from dais_verif.flows.networks.expected import expected_tensors
+from dais_verif.flows.networks.prove import _paused
 from dais_verif.kernels.driving.frames import random_tensors
 from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json
@@ -244,6 +246,25 @@ def test_a_stream_in_a_folder(sources: Path, tmp_path: Path) -> None:
     assert np.array_equal(found.tensors[0], expected_tensors(folder.chain, [0] * 6, [images])[0])
     with pytest.raises(InputError, match="one configuration"):
         dais_verif.apply_configuration(small, confs, None, tmp_path / "two", select="exact,rows", form="stream")
+
+
+def test_a_stream_whose_control_is_not_looked_at_is_unknown(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frames without pauses, or with an image alone, say nothing about other pauses."""
+    dais_verif.apply_configuration(
+        sources / "small.onnx", sources / "confs.txt", "rows", tmp_path / "one", form="stream"
+    )
+    folder = read_folder(tmp_path / "one")
+    assert folder is not None and _paused(folder)[0] is Verdict.PASS
+    with monkeypatch.context() as patch:
+        patch.setattr("dais_verif.golden.stream_control.MOST_STATES", 9)
+        assert _paused(folder)[0] is Verdict.UNKNOWN
+    register = next(iter(folder.machine.registers))
+    other = replace(register, initial=(Fraction(1), *(register.initial or ())[1:]))
+    machine = replace(folder.machine, signals={**folder.machine.signals, register.name: other})
+    monkeypatch.setitem(folder.__dict__, "machine", machine)
+    assert _paused(folder)[0] is Verdict.UNKNOWN
 
 
 @pytest.mark.slow

@@ -321,6 +321,8 @@ def test_too_little_room_loses_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     made, still = build(one), [0] * 4
     assert paused(made, one, [still] * 3) and paused(made, one, [still, [40, 0, 0, 0], still])
     assert not paused(made, one, [still, [0, 9, 0, 0], still])
+    with pytest.raises(AssertionError):  # among the sequences that `sim` drives
+        driven_right(made, one, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
