@@ -111,11 +111,11 @@ def test_what_no_folder_is_written_of(sources: Path, asked: dict[str, object], s
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("asked", [{}, {"config": "rows", "select": "rows"}, {"select": "rows"}, {"select": "a,a"}])
+@pytest.mark.parametrize("asked", [{"config": "rows", "select": "rows"}, {"select": "rows"}, {"select": "a,a"}])
 def test_configurations_that_are_not_asked_for_rightly(
     sources: Path, asked: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    """Both or neither of ``config`` and ``select``, ``select`` without a machine, and a repeated name are refused."""
+    """Both ``config`` and ``select``, ``select`` without a machine, and a repeated name are refused."""
     form = "memory" if asked.get("select") == "a,a" else "unrolled"
     with pytest.raises(DaisError):
         dais_verif.apply_configuration(

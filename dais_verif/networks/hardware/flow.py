@@ -69,7 +69,8 @@ def joined(flows: Sequence[Flow]) -> tuple[Flow, list[int]]:
     A beat is stored when it comes, and can be taken from the next cycle on; so in each cycle, as many are taken in all
     as of the slowest stream had come in the cycle before.
     """
-    depths = [max(_ahead(one, other) for other in flows) for one in flows]
+    # A stream is ahead of itself by at most the beat that comes.
+    depths = [max(1, *(_ahead(one, other) for other in flows if other is not one)) for one in flows]
     taken = Flow(
         np.minimum.reduce([one.least for one in flows]),
         np.minimum.reduce([one.most for one in flows]),
