@@ -9,30 +9,40 @@ from dais_verif.cli.verb import Verb
 __all__ = ["schema"]
 
 
-_KINDS = "result proof regression signoff conversion coverage mutation fuzzing shrinking configurations approximation"
+#: Kinds of records, and verbs whose records have another name.
+_KINDS = (
+    "result proof regression signoff conversion coverage mutation fuzzing shrinking configurations "
+    "approx-apply approx-measure approx-tune asm build cache check diff emit explain kernel-build kernel-list "
+    "kernel-picture kernel-show printout profile report run sensitivity synth verify-cert"
+)
+_VERBS = {
+    "sim": "result",
+    "hil": "result",
+    "prove": "proof",
+    "regress": "regression",
+    "convert": "conversion",
+    "mutate": "mutation",
+    "fuzz": "fuzzing",
+    "shrink": "shrinking",
+    "approx-show": "configurations",
+    "approx-convert": "configurations",
+}
 
 
 @click.command(cls=Verb)
-@click.argument("kind", type=click.Choice(_KINDS.split()), metavar="KIND")
+@click.argument("kind", type=click.Choice([*_KINDS.split(), *_VERBS]), metavar="VERB")
 def schema(kind: str) -> int:
-    """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
+    """Print the JSON schema of the records of VERB: what --json prints and -o keeps.
 
     \b
-    dais-verif schema result         of sim and hil: result.json
-    dais-verif schema proof          of prove
-    dais-verif schema regression     of regress: regression.json
-    dais-verif schema signoff        of signoff: signoff.json
-    dais-verif schema conversion     of convert
-    dais-verif schema coverage       of coverage
-    dais-verif schema mutation       of mutate: mutation.json
-    dais-verif schema fuzzing        of fuzz: fuzz.json
-    dais-verif schema shrinking      of shrink
-    dais-verif schema configurations of approx show and approx convert
-    dais-verif schema approximation  of approx apply, approx measure and approx tune
+    dais-verif schema sim            or result: of sim and hil, and what every verb prints for an error
+    dais-verif schema prove          or proof
+    dais-verif schema regress        or regression
+    dais-verif schema approx-tune    verbs of approx and kernel have a hyphen
 
     Later versions only add fields.
     """
     from dais_verif.record.schema import schema_path
 
-    click.echo(schema_path(kind).read_text(encoding="utf-8"), nl=False)
+    click.echo(schema_path(_VERBS.get(kind, kind)).read_text(encoding="utf-8"), nl=False)
     return 0

@@ -9,9 +9,7 @@ from dais_verif.record.base import RunRecord
 from dais_verif.record.network import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["APPROXIMATION_SCHEMA", "AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]
-
-APPROXIMATION_SCHEMA = "dais-verif/approximation/1"
+__all__ = ["AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +22,7 @@ class AppliedRecord(RunRecord):
     configurations. ``notes``: the choices made where a knob leaves them open.
     """
 
-    SCHEMA: ClassVar = APPROXIMATION_SCHEMA
+    SCHEMA: ClassVar = "dais-verif/approx-apply/1"
 
     network: str
     configurations: str
@@ -89,7 +87,7 @@ class MeasuredRecord(RunRecord):
     the gain as their speed-up.
     """
 
-    SCHEMA: ClassVar = APPROXIMATION_SCHEMA
+    SCHEMA: ClassVar = "dais-verif/approx-measure/1"
 
     network: str
     configurations: str
@@ -115,7 +113,7 @@ class TunedRecord(RunRecord):
     chosen configuration; the speed-up is predicted.
     """
 
-    SCHEMA: ClassVar = APPROXIMATION_SCHEMA
+    SCHEMA: ClassVar = "dais-verif/approx-tune/1"
 
     network: str
     data: str

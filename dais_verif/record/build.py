@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dais_verif.record.base import Record
 from dais_verif.record.program import ProgramInfo
@@ -51,6 +52,8 @@ class BuildRecord(Record):
     RAMs; ``dsp``: whether products may become DSPs. ``files``: the SHA-256 of each file in ``folder``, by relative
     name.
     """
+
+    SCHEMA: ClassVar = "dais-verif/build/1"
 
     program: ProgramInfo
     device: str

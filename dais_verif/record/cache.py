@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from dais_verif.record.base import to_tree
+from dais_verif.record.base import Record
 
 __all__ = ["CacheContents", "KeptBuild", "RemovedFromCache"]
 
@@ -17,12 +17,14 @@ class KeptBuild:
     key: str
     bytes: int
     used: float
-    facts: dict[str, object]
+    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class CacheContents:
+class CacheContents(Record):
     """The whole cache, the last used builds first. ``runtime_bytes``: the size of parts compiled once per machine."""
+
+    SCHEMA: ClassVar = "dais-verif/cache/1"
 
     folder: str
     limit_bytes: int
@@ -30,10 +32,6 @@ class CacheContents:
     builds_bytes: int
     proofs_bytes: int
     builds: list[KeptBuild]
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ class CheckRecord(RunRecord):
     length of the longest chain of ops. ``meaningless_data``: the ops with data that their opcode does not use.
     """
 
+    SCHEMA: ClassVar = "dais-verif/check/1"
+
     LEFT_OUT_IF_NONE: ClassVar = ("network",)
 
     program: ProgramInfo

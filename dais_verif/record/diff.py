@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
@@ -117,6 +118,8 @@ class DiffRecord(RunRecord):
     ``frame``: the comparison of frames, if A is a machine. ``replay``: the command that shows the difference again,
     using the written file; None if there is none.
     """
+
+    SCHEMA: ClassVar = "dais-verif/diff/1"
 
     a: ProgramInfo
     b: ProgramInfo

@@ -77,6 +77,8 @@ class EmissionRecord(Record):
     except the clock; machines do not have the two ports of program modules.
     """
 
+    SCHEMA: ClassVar = "dais-verif/emit/1"
+
     LEFT_OUT_IF_NONE: ClassVar = ("signals", "folded")
 
     program: ProgramInfo

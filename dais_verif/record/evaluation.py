@@ -35,6 +35,8 @@ class EvaluationRecord(_Done):
     after edges. For a kernel, it has the text that members ``printed`` for each sample, if requested.
     """
 
+    SCHEMA: ClassVar = "dais-verif/run/1"
+
     LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample", "printed")
 
     program: ProgramInfo
@@ -85,6 +87,8 @@ class TimedSequence:
 class ProfileRecord(_Done):
     """A run of ``profile``. ``reproduce``: the command that repeats the run."""
 
+    SCHEMA: ClassVar = "dais-verif/profile/1"
+
     program: ProgramInfo
     seed: int
     vectors: int
@@ -95,6 +99,8 @@ class ProfileRecord(_Done):
 @dataclass(frozen=True, kw_only=True)
 class AssemblyRecord(_Done):
     """A run of ``asm``. ``output``: the written binary."""
+
+    SCHEMA: ClassVar = "dais-verif/asm/1"
 
     program: ProgramInfo
     output: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dais_verif.record.base import Record
 from dais_verif.record.program import ProgramInfo
@@ -52,6 +53,8 @@ class ConnectionState:
 @dataclass(frozen=True, kw_only=True)
 class CycleRecord(Record):
     """Cycle ``cycle`` of the ``cycles`` of ``sequence``. ``violation``: a promise broken by the end of this cycle."""
+
+    SCHEMA: ClassVar = "dais-verif/explain/1"
 
     verdict: Verdict
     exit_code: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import ClassVar
 
-from dais_verif.record.base import to_tree
+from dais_verif.record.base import Record
 from dais_verif.record.kernel_printout import PrintedBy
 from dais_verif.record.network import ProvedSetting
 from dais_verif.verdict import Verdict
@@ -14,7 +14,7 @@ __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut",
 
 
 @dataclass(frozen=True)
-class KernelInfo:
+class KernelInfo(Record):
     """A kernel.
 
     ``name``: the name by which users request the kernel; it includes the library if two kernels have the same name.
@@ -24,6 +24,8 @@ class KernelInfo:
     of its private parameters, one dword each, which is ``i`` signed, ``u`` unsigned or ``f`` binary32. ``defaults``:
     the defaults of some fields; those of the others are 0. ``words``: the names of values of fields.
     """
+
+    SCHEMA: ClassVar = "dais-verif/kernel-show/1"
 
     name: str
     library: str
@@ -37,10 +39,6 @@ class KernelInfo:
     defaults: dict[str, float] | None = None
     words: dict[str, dict[str, int]] | None = None
 
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)
-
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -52,19 +50,17 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class KernelListing:
+class KernelListing(Record):
     """All kernels by library, and the libraries that are ``left_out``."""
+
+    SCHEMA: ClassVar = "dais-verif/kernel-list/1"
 
     kernels: list[KernelInfo]
     left_out: list[LeftOut]
 
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)
-
 
 @dataclass(frozen=True)
-class KernelBuild:
+class KernelBuild(Record):
     """The hardware of an instance: ``files`` in the folder ``output``.
 
     ``facts`` of the form with memories: ``cycles`` from one group of ``parallel`` members to the next, ``latency`` from
@@ -73,16 +69,14 @@ class KernelBuild:
     ``flush`` from its last beat to its last output, ``line_bits`` and ``window_bits`` of the buffers.
     """
 
+    SCHEMA: ClassVar = "dais-verif/kernel-build/1"
+
     kernel: str
     form: str
     output: str
     files: list[str]
     members: int
     facts: dict[str, int]
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import ClassVar
 
-from dais_verif.record.base import to_tree
+from dais_verif.record.base import Record
 from dais_verif.verdict import Verdict
 
 __all__ = ["WrittenPage"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenPage:
+class WrittenPage(Record):
     """A written page. ``exit_code``: that of the verdict on the page; ``report`` itself may return another code."""
+
+    SCHEMA: ClassVar = "dais-verif/report/1"
 
     page: str
     verdict: Verdict
     exit_code: int
     message: str
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)

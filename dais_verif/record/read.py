@@ -6,6 +6,7 @@ refused.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -44,6 +45,9 @@ _KINDS: dict[str, type[AnyRecord]] = {
     COVERAGE_SCHEMA: CoverageRecord,
 }
 
+#: The schema of a record of any verb.
+_OURS = re.compile(r"dais-verif/[a-z-]+/1")
+
 
 def record_file(path: str | Path) -> Path:
     """Return ``path``, or the record in it if it is a folder. Raises ``InputError`` if the folder has no record."""
@@ -69,16 +73,16 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{name} is not a record of a run: it is not JSON ({error})") from None
     schema = tree.get("schema") if isinstance(tree, dict) else None
+    if isinstance(schema, str) and schema not in _KINDS and _OURS.fullmatch(schema):
+        raise InputError(
+            f"{name} is a record of a verb that has no page, such as check, diff or synth;"
+            " give that of sim, hil, prove, coverage, regress or signoff"
+        )
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(
             f"{name} is not a record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}"
         )
     kind = Failed if schema == SCHEMA and set(tree) <= Failed.FIELDS else _KINDS[schema]
-    if kind is SimulationRecord and "simulators" not in tree:
-        raise InputError(
-            f"{name} is a record of a verb that has no page, such as check, diff or synth;"
-            " give that of sim, hil, prove, coverage, regress or signoff"
-        )
     return _convert(tree, kind, name)
 
 

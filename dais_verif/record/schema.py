@@ -7,38 +7,74 @@ if they are out of date.
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from dais_verif.files import write_atomically
-from dais_verif.record.approximation import APPROXIMATION_SCHEMA, AppliedRecord, MeasuredRecord, TunedRecord
-from dais_verif.record.base import SCHEMA
-from dais_verif.record.campaigns.mutation import MUTATION_SCHEMA, MutationRecord
-from dais_verif.record.configurations import CONFIGURATIONS_SCHEMA, ConfigurationsRecord
-from dais_verif.record.conversion import CONVERSION_SCHEMA, ConversionRecord
-from dais_verif.record.coverage import COVERAGE_SCHEMA, CoverageRecord
-from dais_verif.record.fuzzing import FUZZING_SCHEMA, SHRINKING_SCHEMA, FuzzRecord, ShrinkRecord
-from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
-from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
+from dais_verif.record.approximation import AppliedRecord, MeasuredRecord, TunedRecord
+from dais_verif.record.base import RunRecord
+from dais_verif.record.build import BuildRecord
+from dais_verif.record.cache import CacheContents
+from dais_verif.record.campaigns.mutation import MutationRecord
+from dais_verif.record.certificate import CertificateRecord
+from dais_verif.record.check import CheckRecord
+from dais_verif.record.configurations import ConfigurationsRecord
+from dais_verif.record.conversion import ConversionRecord
+from dais_verif.record.coverage import CoverageRecord
+from dais_verif.record.diff import DiffRecord
+from dais_verif.record.emission import EmissionRecord
+from dais_verif.record.evaluation import AssemblyRecord, EvaluationRecord, ProfileRecord
+from dais_verif.record.explanation import CycleRecord
+from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
+from dais_verif.record.kernel_picture import KernelPicture
+from dais_verif.record.kernel_printout import KernelPrintout
+from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
+from dais_verif.record.page import WrittenPage
+from dais_verif.record.proof import ProofRecord
+from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.sensitivity import SensitivityRecord
+from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
+from dais_verif.record.synthesis import SynthesisRecord
 
 __all__ = ["KINDS", "make_schema", "schema_path"]
 
-KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "result": (SCHEMA, (SimulationRecord, Failed)),
-    "regression": (REGRESSION_SCHEMA, (RegressionRecord,)),
-    "proof": (PROOF_SCHEMA, (ProofRecord,)),
-    "signoff": (SIGNOFF_SCHEMA, (SignOffRecord,)),
-    "conversion": (CONVERSION_SCHEMA, (ConversionRecord,)),
-    "approximation": (APPROXIMATION_SCHEMA, (AppliedRecord, MeasuredRecord, TunedRecord)),
-    "coverage": (COVERAGE_SCHEMA, (CoverageRecord,)),
-    "mutation": (MUTATION_SCHEMA, (MutationRecord,)),
-    "fuzzing": (FUZZING_SCHEMA, (FuzzRecord,)),
-    "shrinking": (SHRINKING_SCHEMA, (ShrinkRecord,)),
-    "configurations": (CONFIGURATIONS_SCHEMA, (ConfigurationsRecord,)),
+#: The record of each kind. The object that any verb prints for an error has the schema of ``result``.
+KINDS: dict[str, type[Any]] = {
+    "result": SimulationRecord,
+    "regression": RegressionRecord,
+    "proof": ProofRecord,
+    "signoff": SignOffRecord,
+    "conversion": ConversionRecord,
+    "coverage": CoverageRecord,
+    "mutation": MutationRecord,
+    "fuzzing": FuzzRecord,
+    "shrinking": ShrinkRecord,
+    "configurations": ConfigurationsRecord,
+    "approx-apply": AppliedRecord,
+    "approx-measure": MeasuredRecord,
+    "approx-tune": TunedRecord,
+    "asm": AssemblyRecord,
+    "build": BuildRecord,
+    "cache": CacheContents,
+    "check": CheckRecord,
+    "diff": DiffRecord,
+    "emit": EmissionRecord,
+    "explain": CycleRecord,
+    "kernel-build": KernelBuild,
+    "kernel-list": KernelListing,
+    "kernel-picture": KernelPicture,
+    "kernel-show": KernelInfo,
+    "printout": KernelPrintout,
+    "profile": ProfileRecord,
+    "report": WrittenPage,
+    "run": EvaluationRecord,
+    "sensitivity": SensitivityRecord,
+    "synth": SynthesisRecord,
+    "verify-cert": CertificateRecord,
 }
 
 
@@ -61,10 +97,11 @@ def schema_path(kind: str) -> Path:
 
 def make_schema(kind: str) -> str:
     """Return the current schema of ``kind`` (JSON Schema 2020-12)."""
-    name, types = KINDS[kind]
+    types = (KINDS[kind], *([Failed] if kind == "result" else []))
+    name = KINDS[kind].SCHEMA
     references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-    for reference in references:
-        _add_head(definitions[reference["$ref"].rpartition("/")[2]], name)
+    for record, reference in zip(types, references, strict=True):
+        _add_head(definitions[reference["$ref"].rpartition("/")[2]], record, name)
     tree: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:{name.replace('/', ':')}",
@@ -85,13 +122,21 @@ def make_schema(kind: str) -> str:
     return text
 
 
-def _add_head(definition: dict[str, Any], schema: str) -> None:
-    """Add the fields that a record has only in its file. Readers must accept additional fields."""
-    head = {"schema": {"const": schema}, "exit_code": {"type": "integer"}}
+def _add_head(definition: dict[str, Any], record: type[Any], schema: str) -> None:
+    """Add the fields that ``record`` has only in its file, remove those that it lacks there. More are allowed."""
+    head: dict[str, Any] = {"schema": {"const": schema}}
+    if record is Failed or issubclass(record, RunRecord):
+        head["exit_code"] = {"type": "integer"}
+    for field in fields(record):
+        if not field.metadata.get("kept", True):
+            definition["properties"].pop(field.name)
+        left_out = field.name in getattr(record, "LEFT_OUT_IF_NONE", ()) or not field.metadata.get("kept", True)
+        if left_out and field.name in definition.get("required", ()):
+            definition["required"].remove(field.name)
     # The section of the documentation about a verdict other than PASS.
     about = {"help": {"type": "string"}} if "verdict" in definition["properties"] else {}
     definition["properties"] = {**head, **about, **definition["properties"]}
-    definition["required"] = [*head, *definition["required"]]
+    definition["required"] = [*head, *definition.get("required", [])]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
@@ -54,6 +55,8 @@ class FlipCounts:
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SensitivityRecord(RunRecord):
     """A run of ``sensitivity``. ``effects``: the worst one first. ``dead``: the bits on which no output depends."""
+
+    SCHEMA: ClassVar = "dais-verif/sensitivity/1"
 
     program: ProgramInfo
     vectors: int

@@ -55,6 +55,8 @@ class SynthesisRecord(Record):
     was requested. ``pnr``: None if place and route was not requested.
     """
 
+    SCHEMA: ClassVar = "dais-verif/synth/1"
+
     program: ProgramInfo
     rtl: SynthesizedRtl
     target: str

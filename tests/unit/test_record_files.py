@@ -12,6 +12,7 @@ import pytest
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError
+from dais_verif.record.base import Record, RunRecord
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Claim, Counterexample, Method, ProofRecord, ProvedRtl, Replay, Status
@@ -222,3 +223,56 @@ def test_real_ones_conform_and_the_verb_prints_the_schema(tmp_path: Path, capsys
     for kind in KINDS:
         assert main._run(["schema", kind]) == 0
         assert capsys.readouterr().out == make_schema(kind)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def verbs(folder: Path) -> dict[str, list[list[str]]]:
+    """Return command lines by the kind of their record; each verb with --json that needs no simulator of others."""
+    example, inputs = str(EXAMPLES / "sort_two.bin"), str(folder / "x.csv")
+    (folder / "x.csv").write_text("1,2\n3,1\n")
+    (folder / "p.dais").write_text("input x\na = u4.0 input x\noutput y = a\n")
+    machine = str(next(EXAMPLES.rglob("*.mach")))
+    return {
+        "check": [["check", example], ["check", machine]],
+        "run": [["run", example, "--inputs", inputs, "-o", str(folder / "y.csv")]],
+        "asm": [["asm", str(folder / "p.dais"), "-o", str(folder / "p.bin")]],
+        "conversion": [["convert", example, str(folder / "c.json")]],
+        "profile": [["profile", example, "--vectors", "10"]],
+        "explain": [["explain", machine, "--cycle", "1"]],
+        "diff": [["diff", example, example, "--vectors", "5"]],
+        "emit": [["emit", example, "-o", str(folder / "e.v")], ["emit", machine, "-o", str(folder / "m.v")]],
+        "sensitivity": [["sensitivity", example, "--vectors", "4"]],
+        "coverage": [["coverage", example, "--vectors", "20"]],
+        "fuzzing": [["fuzz", "--count", "2", "-o", str(folder / "crashers")]],
+        "proof": [["prove", example]],
+        "result": [["sim", example, "--sim", "icarus", "--vectors", "10"], ["sim", str(folder / "none.bin")]],
+        "cache": [["cache"]],
+        "kernel-list": [["kernel", "list"]],
+        "kernel-show": [["kernel", "show", "conv2d"]],
+        "verify-cert": [["verify-cert", str(folder)]],
+    }  # fmt: skip
+
+
+def test_every_verb_prints_what_its_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, commands in verbs(tmp_path).items():
+        for words in commands:
+            main._run([*words, "--json"])
+            text = capsys.readouterr().out
+            error = set(json.loads(text)) <= Failed.FIELDS
+            assert not error or words[0] in ("sim", "verify-cert"), text
+            validate("result" if error else kind, text)
+            assert main._run(["schema", "-".join(words[:2]) if words[0] == "kernel" else words[0]]) == 0
+            assert json.loads(capsys.readouterr().out) == json.loads(schema_path(kind).read_text(encoding="utf-8"))
+
+
+def test_no_two_records_share_a_schema() -> None:
+    names = [record.SCHEMA for record in KINDS.values()]
+    assert len(set(names)) == len(names)
+    every = {found.SCHEMA for found in subclasses(Record) if found.__name__.lstrip("_") == found.__name__}
+    assert every - {RunRecord.SCHEMA} <= set(names)
+
+
+def subclasses(of: type[Record]) -> list[type[Record]]:
+    return [each for one in of.__subclasses__() for each in (one, *subclasses(one))]
