@@ -73,7 +73,10 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{name} is not a record of a run: it is not JSON ({error})") from None
     schema = tree.get("schema") if isinstance(tree, dict) else None
-    if isinstance(schema, str) and schema not in _KINDS and _OURS.fullmatch(schema):
+    other = isinstance(schema, str) and schema not in _KINDS and _OURS.fullmatch(schema)
+    # Earlier versions gave records of other verbs the same schema.
+    earlier = schema == SCHEMA and not set(tree) <= Failed.FIELDS and "simulators" not in tree
+    if other or earlier:
         raise InputError(
             f"{name} is a record of a verb that has no page, such as check, diff or synth;"
             " give that of sim, hil, prove, coverage, regress or signoff"

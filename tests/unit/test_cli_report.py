@@ -51,7 +51,8 @@ def test_a_folder_with_its_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (f"PASS  {passed_run().message}\npage       report.html\n", "")
     assert run("run", "--json") == 0
     tree = json.loads(capsys.readouterr().out)
-    assert tree == {"page": "report.html", "verdict": "PASS", "exit_code": 0, "message": passed_run().message}
+    wanted = {"page": "report.html", "verdict": "PASS", "exit_code": 0, "message": passed_run().message}
+    assert tree == {"schema": "dais-verif/report/1", **wanted}
     assert "<h1>" in page() and 'id="program-data"' in page() and 'href="./run/result.json"' in page()
 
 
