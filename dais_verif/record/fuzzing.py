@@ -20,7 +20,7 @@ class FoundCase:
 
     ``ops``, ``vectors``: the numbers of ops and vectors of the smallest case. ``times``: the number of cases with the
     same cause, including this one. ``fails``: whether the case still fails; None if this was not checked, in which case
-    ``text`` states why.
+    ``text`` states why. ``complete``: False if the case is not fully shrunk, since its time was up.
     """
 
     pair: str
@@ -34,6 +34,7 @@ class FoundCase:
     seed: int | None = None
     times: int = 1
     fails: bool | None = True
+    complete: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ def print_fuzzing(record: FuzzRecord, out: Console) -> None:
             out.print(f"{title:<10} {', '.join(f'{name} {count}' for name, count in counts.items())}", markup=False)
     for case in record.found:
         size = f"{counted(case.ops, 'op')}, {counted(case.vectors, 'vector')}, {counted(case.times, 'time')}"
+        size += "" if case.complete else ", not fully shrunk"
         out.print(f"\n{case.pair}: {case.kind} ({', '.join(case.opcodes)}; {size})", markup=False)
         out.print(f"  {case.text}", markup=False)
         out.print(f"  {case.folder}", markup=False)

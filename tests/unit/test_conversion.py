@@ -20,7 +20,7 @@ import dais_verif
 from dais_verif.errors import InputError, ProgramError, RequestError, ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
-from dais_verif.program import LAYOUTS, Program, load, parse, read_binary, write_binary
+from dais_verif.program import LAYOUTS, Program, assemble, load, parse, read_binary, write_binary
 from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
 from dais_verif.program.json_writers import alir_json, da4ml_json
 from dais_verif.program.opcodes import Code
@@ -318,6 +318,12 @@ def test_a_constant_that_a_type_without_bits_takes_is_restored() -> None:
     raised = to_alir(program)
     was = as_it_was(parse(alir_json(raised, notes_of(program, raised))))
     assert was is not None and write_binary(was, "v1") == data
+
+
+def test_a_negation_before_a_quantisation_that_is_left_out_stays() -> None:
+    """A quantisation that changes nothing is left out before a lookup, so that it cannot take the negation."""
+    text = "input x\ntable t = [0]\na = s1.-1 input x\nb = u1.-1 sum(-a)\ny = u1.0 t[b - 1]\noutput y = y\n"
+    assert_same(assemble("layout alir\n" + text), [[0], [-2]])
 
 
 def test_a_model_that_was_changed_since_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -226,6 +226,8 @@ def _record(
         verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, with {causes}"
     elif not compared:
         verdict, message = Verdict.NOT_RUN, f"nothing was compared on {counted(total.cases, 'case')}"
+    if request.count is not None and total.cases < request.count and not interrupted:
+        message += f"; the time limit ended the run before {counted(request.count, 'case')}"
     if interrupted:
         verdict, message = (
             Verdict.INTERRUPTED,

@@ -31,18 +31,22 @@ __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
 #: The largest number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
-#: Seconds to shrink a case: normally, and if each step runs external tools.
+#: Seconds of CPU time to shrink a case: normally, and if each step runs external tools.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0
 
 
 class Smallest(NamedTuple):
-    """A shrunk case: its disagreement, its opcodes, ops and vectors, and the function that writes its files."""
+    """A shrunk case: its disagreement, its opcodes, ops and vectors, and the function that writes its files.
+
+    ``complete``: all smaller cases were tried; otherwise the opcodes say little about the cause.
+    """
 
     text: str
     opcodes: tuple[str, ...]
     ops: int
     vectors: int
     rows: tuple[tuple[str, ...], ...]
+    complete: bool
     write: Callable[[KeptCase, Path], None]
 
 
@@ -69,8 +73,10 @@ class Keeper:
         pair, kind = finding.found.pair, finding.found.kind
         kept = KeptCase(pair, kind, small.text, small.opcodes, finding.seed, against, versions(), "", small.rows)
         name = folder_name(kept)
-        if name in self._places:
-            place = self._places[name]
+        place = self._places.get(name)
+        if place is None and not small.complete:  # what is left of it is no cause of its own beside others
+            place = next((at for at, one in enumerate(self.found) if (one.pair, one.kind) == (pair, kind)), None)
+        if place is not None:
             self.found[place] = replace(self.found[place], times=self.found[place].times + 1)
             return
         folder = self._request.output / name
@@ -92,6 +98,7 @@ class Keeper:
                 str(folder),
                 finding.number,
                 finding.seed,
+                complete=small.complete,
             )
         )
 
@@ -106,7 +113,8 @@ def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) 
         return again is not None and again.cause == finding.found.cause
 
     seconds = _TOOL_SECONDS if tool is None and PAIRS[pair].needs else _SECONDS
-    case = shrunk(made.case, fails, seconds).case
+    outcome = shrunk(made.case, fails, seconds)
+    case = outcome.case
     again = found_by(pair, judge, case)
     text = finding.found.text if again is None else again.text
     form = request.program_form if tool is not None else form_of(case.program)
@@ -117,6 +125,7 @@ def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) 
         case.program.n_ops,
         len(case.rows),
         rows,
+        outcome.complete,
         lambda kept, folder: write_case(case, kept, folder, form),
     )
 
@@ -134,7 +143,7 @@ def smallest_machine(request: FuzzRequest, finding: Finding) -> Smallest:
         again = found(one)
         return again is not None and again.cause == finding.found.cause
 
-    case = shrunk_machine(kind.made(request.seed, finding.number)[2], fails, _SECONDS)
+    case, complete = shrunk_machine(kind.made(request.seed, finding.number)[2], fails, _SECONDS)
     again = found(case)
     text = finding.found.text if again is None else again.text
     return Smallest(
@@ -143,5 +152,6 @@ def smallest_machine(request: FuzzRequest, finding: Finding) -> Smallest:
         case.ops,
         case.cycles * len(case.sequences),
         (),
+        complete,
         lambda kept, folder: write_machine_case(case, kept, folder),
     )

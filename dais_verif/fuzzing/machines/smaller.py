@@ -13,8 +13,8 @@ from dais_verif.machine import Connection, Machine, Role, validate
 __all__ = ["shrunk_machine"]
 
 
-def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seconds: float) -> MachineCase:
-    """Return the smallest case found within ``seconds`` that ``fails``, as ``case`` does.
+def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seconds: float) -> tuple[MachineCase, bool]:
+    """Return the smallest case found within ``seconds`` of CPU time that ``fails``, and whether all were tried.
 
     The result is deterministic unless the time runs out. ``fails`` is only called with valid machines.
     """
@@ -33,8 +33,8 @@ def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seco
             of = search.case
             search.fewest(of.machine.connections, lambda left, of=of: _made(of, of.machine, left))  # type: ignore[misc]
     except TimeUp:
-        pass
-    return search.case
+        return search.case, False
+    return search.case, True
 
 
 def _shorter(search: Search[MachineCase]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -29,14 +30,24 @@ class Smaller(Protocol):
 _Case = TypeVar("_Case", bound=Smaller)
 
 
+#: The wall time of a search, in multiples of its CPU time, after which it ends in any case.
+_WAITING = 20
+
+
 class TimeUp(Exception):
     """The time limit is reached; the smallest case so far is the result."""
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of the tools that it has run, which does not depend on other load."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 class Search(Generic[_Case]):
     """The smallest case so far. ``consider`` tests a case, and replaces the smallest case by it if it fails, too.
 
-    No case is tested twice, since failures are assumed to be deterministic.
+    No case is tested twice, since failures are assumed to be deterministic. ``seconds`` are CPU time.
     """
 
     def __init__(
@@ -45,14 +56,14 @@ class Search(Generic[_Case]):
         self.case = case
         self.asked = 0
         self._fails, self._tell = fails, tell
-        self._end = time.monotonic() + seconds
+        self._seconds, self._begun, self._spent = seconds, time.monotonic(), cpu_seconds()
         self._known: set[object] = {case.key}
 
     def consider(self, case: _Case | None) -> bool:
         """Make ``case`` the smallest case if it is new and fails; return True if so. Raises ``TimeUp``."""
         if case is None or case.key in self._known:
             return False
-        if time.monotonic() >= self._end:
+        if self._is_over():
             raise TimeUp
         self._known.add(case.key)
         self.asked += 1
@@ -61,6 +72,11 @@ class Search(Generic[_Case]):
         self.case = case
         self._tell(f"{case.words} after {self.asked} attempts")
         return True
+
+    def _is_over(self) -> bool:
+        """Return True if the CPU time is used up; tools that only wait use none, so wall time has a limit, too."""
+        waited = time.monotonic() - self._begun
+        return cpu_seconds() - self._spent >= self._seconds or waited >= _WAITING * self._seconds
 
     def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], _Case | None]) -> list[_Part]:
         """Remove halves, quarters, ... of ``parts`` as long as ``made`` of the rest fails; return the rest.

@@ -23,7 +23,7 @@ class Outcome:
 
 
 def shrunk(case: Case, fails: Fails, seconds: float, tell: Callable[[str], None] = lambda text: None) -> Outcome:
-    """Return the smallest case found within ``seconds`` that ``fails``, as ``case`` does.
+    """Return the smallest case found within ``seconds`` of CPU time that ``fails``, as ``case`` does.
 
     The result is deterministic unless the time runs out. ``fails`` is only called with valid cases.
     """

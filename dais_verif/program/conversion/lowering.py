@@ -51,14 +51,13 @@ class _Lowering:
         #: The operands of negations that are merged into their reader, and of quantisations that change nothing.
         self.negated: dict[int, int] = {}
         self.passed: dict[int, int] = {}
-        for op in program.ops:
-            reader = last_reader.get(op.index)
-            if readers[op.index] != 1 or reader is None or op.code not in (Code.SUM, Code.QUANT):
-                continue
-            if self._is_negation(op) and self._takes_negation(reader, op):
-                self.negated[op.index] = op.terms[0].op
-            elif not keep_windows and reader.code == Code.LOOKUP and self._changes_nothing(op):
+        alone = [(op, reader) for op in program.ops if readers[op.index] == 1 and (reader := last_reader.get(op.index))]
+        for op, reader in alone:
+            if not keep_windows and reader.code == Code.LOOKUP and self._changes_nothing(op):
                 self.passed[op.index] = op.id0
+        for op, reader in alone:
+            if reader.index not in self.passed and self._is_negation(op) and self._takes_negation(reader, op):
+                self.negated[op.index] = op.terms[0].op
 
     def _is_negation(self, op: Op) -> bool:
         """Return True if ``op`` is a negation whose result always fits its type."""
