@@ -54,7 +54,7 @@ class ConfirmationRequest:
     logs and waves. ``check``: leave out vectors that break a promise of ``program``, as the proof does. ``declared``:
     vectors are within the intervals that the program's source declares. ``timeout``: seconds for each build and each
     run; None: chosen by the size of the RTL. ``only``: the simulators to use; None: chosen by the language and the size
-    of the RTL.
+    of the RTL. ``directed``: further vectors, which reach the first number of ``sides`` of conditions of the second.
     """
 
     program: Program
@@ -66,6 +66,8 @@ class ConfirmationRequest:
     declared: bool = True
     timeout: float | None = None
     only: tuple[str, ...] | None = None
+    directed: Batch | None = None
+    sides: tuple[int, int] = (0, 0)
 
     @cached_property
     def size(self) -> int:
@@ -121,6 +123,9 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
         running = {name: pool.submit(_run, request, name, batch, begun) for name in begun}
         findings = {name: process.result_of(future, name) for name, future in running.items()}
     found = sum_up(findings)
+    if found.verdict is Verdict.PASS and request.sides[1]:
+        reached, sides = request.sides
+        found = replace(found, message=f"{found.message}; {reached} of {sides} sides of conditions reached")
     left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
     refused = all(one.cannot_build for one in begun.values())  # after a timeout, the others would time out as well
     if found.verdict is not Verdict.NOT_RUN or not refused or not left or request.only is not None:
@@ -189,6 +194,8 @@ def _vectors(request: ConfirmationRequest) -> Batch:
     program = request.program if request.declared else replace(request.program, intervals=None)
     generated, _ = with_boundaries(program, request.rows, request.seed, check=request.check)
     batch = generated.slice(0, generated.rows)
+    if request.directed is not None:  # first, so that none is left out where few vectors are run
+        batch = Batch.concatenate([request.directed.slice(0, request.rows), batch])
     return Batch.concatenate(list(_kept(Golden(program), batch))) if request.check else batch
 
 

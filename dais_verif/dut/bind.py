@@ -84,6 +84,12 @@ def _usable(found: Sequence[Port], direction: str) -> dict[str, int]:
     return {name: width for port in found if port.direction == direction for name, width in port.wires.items()}
 
 
+def _clock_hint(found: Sequence[Port] | None) -> str:
+    """Name the option for the clock, with which ports are found by position, if an input may be the clock."""
+    single = [port.name for port in found or () if port.direction == "in" and port.width == 1]
+    return f", or, if {single[0]} is its clock, give {{clock}} {single[0]}" if single else ""
+
+
 def _packed(
     name: str, candidates: Sequence[Sizing], known: Mapping[str, int] | None, found: Sequence[Port] | None, what: str
 ) -> tuple[Sizing, tuple[Wire, ...]]:
@@ -94,7 +100,7 @@ def _packed(
     if name not in known:
         raise InputError.of(
             "the design has no {what} port {name}; the program needs {name} with {bits} ({first}); the design "
-            "has {found}: name its ports in a {ports} file",
+            "has {found}: name its ports in a {ports} file" + _clock_hint(found),
             what=what,
             name=name,
             bits=counted(max(first.bits, 1), "bit"),

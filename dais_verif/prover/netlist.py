@@ -203,7 +203,8 @@ class Netlist(NamedTuple):
     that its sources include. ``lazy``: no term was made while the design was read, so the caller chooses the rules for
     terms. ``left_out``: assertions that are not proved; more may be added when terms of drivers are made. ``suspect``:
     sets whether blocks are executed as if any value may be undefined, and returns the previous setting. ``power_up``:
-    initial values of signals, undefined where the RTL gives none.
+    initial values of signals, undefined where the RTL gives none. ``conditions``: the conditions of branches and the
+    comparisons that were met so far, even those that no value needs.
     """
 
     top: str
@@ -216,6 +217,7 @@ class Netlist(NamedTuple):
     left_out: Mapping[str, None] = {}
     suspect: Callable[[bool], bool] = bool
     power_up: Mapping[Signal, Term] = {}
+    conditions: Mapping[Term, None] = {}
 
     def checked(self) -> Netlist:
         """Return this netlist. Raises ``InputError`` if the design drives one of its inputs."""

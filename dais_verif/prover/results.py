@@ -59,7 +59,8 @@ class Proof:
     different obligations from which it was drawn. ``sample``: the result of the sample. ``contradicted``: statements of
     the sample that the solver refuted, as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved,
     each with its place. ``unread``: by front end of the cross-check, why it could not read the design. ``worst``: the
-    claim that took longest. ``cached_claims``: number of claims that earlier runs had decided.
+    claim that took longest. ``cached_claims``: number of claims that earlier runs had decided. ``vectors``: the bits of
+    each input, for vectors that reach ``reached`` of ``sides`` sides of the conditions in the RTL.
     """
 
     verdict: Verdict
@@ -89,6 +90,9 @@ class Proof:
     unread: Mapping[str, str] = field(default_factory=dict)
     worst: Worst | None = None
     cached_claims: int = 0
+    vectors: tuple[tuple[int, ...], ...] = ()
+    reached: int = 0
+    sides: int = 0
 
     def methods(self) -> dict[str, int]:
         """Return the number of claims that each means of proof has proved, the most frequent first."""

@@ -70,6 +70,8 @@ _WITH = (
 _SAYING = {
     "$printtimescale": "$printtimescale", "$timeformat": '$timeformat(-9, 0, "ns", 1)', "$fatal": '$fatal(1, "no")',
     "$assertcontrol": "$assertcontrol(3)", "$monitoron": "$monitoron", "$monitoroff": "$monitoroff",
+    "$dumpfile": '$dumpfile("w.vcd")', "$dumpvars": "$dumpvars(0, dut)", "$dumplimit": "$dumplimit(9)",
+    "$dumpon": "$dumpon", "$dumpoff": "$dumpoff", "$dumpall": "$dumpall", "$dumpflush": "$dumpflush",
     "$finish": "$finish", "$static_assert": "$static_assert(1, \"no\")",
 }  # fmt: skip
 

@@ -310,10 +310,10 @@ _CALLED = {
     "OUT = {}(i, t);": "$coverage_merge $coverage_save",
     "{}(i, 3);": "$deposit $sformat",
     "OUT = {}(i, 3, 3);": "$dist_erlang $dist_normal $dist_uniform $fseek",
-    "{};": "$dumpall $dumpfile $dumpflush $dumpoff $dumpon $dumpports $dumpportsall $dumpportsflush $dumpportsoff"
-    " $dumpportson $dumpvars $exit $fflush $key $list $log $nokey $nolog $reset $showscopes $showvars $stacktrace"
+    "{};": "$dumpports $dumpportsall $dumpportsflush $dumpportsoff"
+    " $dumpportson $exit $fflush $key $list $log $nokey $nolog $reset $showscopes $showvars $stacktrace"
     " $stop",
-    "{}(IN);": "$dumplimit $dumpportslimit $fclose $fdisplay $fdisplayb $fdisplayh $fdisplayo $fmonitor $fmonitorb"
+    "{}(IN);": "$dumpportslimit $fclose $fdisplay $fdisplayb $fdisplayh $fdisplayo $fmonitor $fmonitorb"
     " $fmonitorh $fmonitoro $fstrobe $fstrobeb $fstrobeh $fstrobeo $fwrite $fwriteb $fwriteh $fwriteo $psprintf"
     " $sdf_annotate $sformatf $typename",
     'OUT = {}("a", i);': "$ferror $q_full $value$plusargs",

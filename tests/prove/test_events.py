@@ -152,7 +152,7 @@ STAGE = "reg [4:0] a; always @(posedge clk) a <= sum;"
             "wire c = clk; always @(posedge clk or posedge c) if (c) OUT <= 0; else OUT <= sum;",
             "is not an input by itself",
         ),
-        ("always @(posedge clk) OUT <= #5 sum;", "a delay"),
+        ("always @(posedge clk) OUT <= #(sum) sum;", "an assignment that waits"),
     ],
 )
 def test_clocks_that_are_refused(body: str, message: str, tmp_path: Path) -> None:

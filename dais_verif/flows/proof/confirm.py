@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
 from dais_verif.dut.interface import Dut
 from dais_verif.dut.ports_file import PortsFile
@@ -16,6 +18,8 @@ from dais_verif.errors import InputError
 from dais_verif.flows.designs import bound
 from dais_verif.flows.proof.decide import ProofTask, prove_design
 from dais_verif.flows.proof.replay import several_readings, with_found_pins
+from dais_verif.flows.vectors import signed_inputs
+from dais_verif.program.numbers import Batch, Column, compact
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.verdict import Verdict
 
@@ -40,10 +44,15 @@ def prove_and_confirm(
         task.program, task.design, folder, seed=options.seed, check=options.check, declared=options.declared
     )
     with _building(_as_declared(request, task.said)) as (early, begun):
-        proof, dut = prove_design(task)
+        proof, dut = prove_design(replace(task, directed=task.reader.foreign))
         if proof.verdict is not Verdict.PASS:
             return proof, dut, None
-        request = replace(request, design=replace(task.design, dut=with_found_pins(dut, proof)))
+        request = replace(
+            request,
+            design=replace(task.design, dut=with_found_pins(dut, proof)),
+            directed=_columns(task, proof),
+            sides=(proof.reached, proof.sides),
+        )
         with task.watch.stage("confirm"), task.progress.working("confirming by simulation"):
             if early is not None and early.design.ports == request.design.ports:
                 confirmation = confirm(request, begun)
@@ -57,6 +66,16 @@ def prove_and_confirm(
     # If a simulator contradicts the proof, the proof holds for another reading of the RTL.
     standing = proof.proved_outputs if verdict is Verdict.PASS else ()
     return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation
+
+
+def _columns(task: ProofTask, proof: Proof) -> Batch | None:
+    """Return the vectors for the conditions of the RTL as numbers."""
+    if not proof.vectors:
+        return None
+    rows = [signed_inputs(task.program, vector, proof.elements) for vector in proof.vectors]
+    columns = (compact(np.array(values, dtype=object)) for values in zip(*rows, strict=True))
+    named = zip(columns, proof.elements, strict=True)
+    return Batch(len(rows), tuple(Column(values, element.lo) for values, element in named))
 
 
 def _remove(folder: Path) -> None:

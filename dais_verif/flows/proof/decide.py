@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ __all__ = ["ProofTask", "needed_packages", "prove_design", "read_design", "state
 #: Solver seconds for a sample of obligations: for user RTL, and for emitted RTL.
 _FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
 
+#: Seconds in which vectors for conditions are searched: at most, as a part of the proof, and at least.
+_DIRECTED_SECONDS, _DIRECTED_SHARE, _DIRECTED_LEAST = 2.0, 0.2, 0.5
+
 #: Options that influence how a proof is found, but not its result.
 _HOW = ("jobs", "store", "timeout")
 
@@ -41,7 +45,8 @@ _HOW = ("jobs", "store", "timeout")
 class ProofTask:
     """A proof to do, and the methods to use. ``said``: the ports file for ``design``; None: ``design`` has its ports.
 
-    ``watched``: the files of the design, which must not change.
+    ``watched``: the files of the design, which must not change. ``directed``: whether vectors for the conditions of the
+    RTL are wanted.
     """
 
     program: Program
@@ -52,6 +57,7 @@ class ProofTask:
     watched: WatchedFiles
     watch: Stopwatch
     progress: Progress
+    directed: bool = False
 
     @staticmethod
     def listener(tell: Callable[[str], None]) -> ProofWatcher:
@@ -83,7 +89,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
 
             with watch.stage("recall"):
                 question = [(f.name, getattr(options, f.name)) for f in fields(options) if f.name not in _HOW]
-                asked = [design.top, design.dut, task.said, reader.what_reads(design), question]
+                asked = [design.top, design.dut, task.said, reader.what_reads(design), question, task.directed]
                 key = proof_key(task.program, design.sources, reader.files(design), asked)
                 known = recall(options.store, key) if key is not None else None
             if known is not None:
@@ -92,6 +98,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
         with watch.stage("elaborate"):
             verilog = reader.in_verilog(design)
             netlists, refused = read_design(reader, verilog)
+        began = time.monotonic()
         ports = _ports(netlists[0])
         dut = _bind(task, ports)
         proof = run_deep(lambda: _prove(task, netlists, dut))
@@ -101,6 +108,8 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
             proof = mark_unread(proof, refused)
         if proof.verdict is Verdict.PASS and proof.drawn[0]:
             proof = _put_sample(task, netlists[0], verilog, dut, proof)
+        if task.directed and proof.verdict is Verdict.PASS and not proof.bits:
+            proof = _with_directed(task, verilog, dut, proof, time.monotonic() - began)
         if options.store is not None and key is not None and not any(netlist.included for netlist in netlists):
             task.watched.require_unchanged("proved")  # the key is a hash of the unchanged files
             with watch.stage("remember"):
@@ -171,6 +180,26 @@ def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, 
         return judge_sample(proof, *put_to_the_solver(task.program, netlists, dut, proof, task.options, seconds))
 
     with task.watch.stage("sample"), task.progress.working("proving a sample again by the solver"):
+        return run_deep(work)
+
+
+def _with_directed(task: ProofTask, design: RtlDesign, dut: Dut, proof: Proof, seconds: float) -> Proof:
+    """Return ``proof`` with vectors for the conditions of the RTL. ``seconds``: the duration of the proof."""
+    from dais_verif.prover.conditions import sides_of
+    from dais_verif.prover.terms import as_written
+
+    limit = min(_DIRECTED_SECONDS, max(_DIRECTED_SHARE * seconds, _DIRECTED_LEAST))
+
+    def work() -> Proof:
+        try:
+            with as_written(), task.reader.readable(task.reader.names[0], design) as read:
+                held = tuple(proof.held.items())
+                found = sides_of(task.program, read(), dut, held, task.options.declared, limit)
+        except InputError:  # only rewriting makes it readable
+            return proof
+        return replace(proof, vectors=found.vectors, reached=found.reached, sides=found.sides)
+
+    with task.watch.stage("direct"), task.progress.working("finding vectors for the conditions of the RTL"):
         return run_deep(work)
 
 

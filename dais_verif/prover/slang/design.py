@@ -110,6 +110,8 @@ class SlangDesign:
         #: Whether anything may be undefined; this is known only when all drivers are known.
         self.undefined = False
         self._unknown: dict[tuple[str, int], int] = {}
+        #: The conditions of branches, and the comparisons, that were met.
+        self.conditions: dict[Term, None] = {}
         #: Assertions that the proof leaves out, in the order of the source text.
         self.left_out: dict[str, None] = {}
 

@@ -39,7 +39,20 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
             )
         if diagnostic.code == pyslang.Diags.UnknownModule:
             raise InputError.of("{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text)
+        if diagnostic.code == pyslang.Diags.SignedIntegerOverflow:
+            raise InputError(f"{text}; simulators give it more bits: write its size, as in 40'd4294967296")
+        if diagnostic.code == pyslang.Diags.ExpectedIdentifier and "(*" in _line_of(manager, diagnostic.location):
+            raise InputError(
+                f"{text}; an attribute may stand before a port declaration only, not after its direction (alkaid writes"
+                " this with --no-shreg: convert without that option)"
+            )
         raise InputError(f"{text}; correct the RTL")
+
+
+def _line_of(manager: Any, location: Any) -> str:
+    """Return the line of source text at a location."""
+    text, offset = str(manager.getSourceText(location.buffer)), location.offset
+    return text[text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
 
 
 def _modules(compilation: Any) -> str:

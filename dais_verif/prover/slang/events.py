@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import EDGES, TIMING
-from dais_verif.prover.slang.writes import NAMES, symbol_of
+from dais_verif.prover.slang.writes import NAMES, indices, symbol_of
 
 __all__ = [
     "EventError",
@@ -108,7 +108,8 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
         if found:
             return ast.VisitAction.Interrupt
         if type(e) is ast.AssignmentExpression and not e.isCompound:
-            e.right.visit(look)
+            for read in (e.right, *indices(e.left)):
+                read.visit(look)
             return ast.VisitAction.Skip
         if type(e) is ast.ConditionalStatement and (arms := taken(e)) is not None:
             for arm in arms:

@@ -305,6 +305,7 @@ class Execution:
 
     def _choose(self, condition: Term, first: Callable[[], None], second: Callable[[], None]) -> None:
         """Run both branches, and choose the value of each variable by ``condition``."""
+        self.design.conditions[condition] = None
         if condition.op == "const":
             return (first if condition.value else second)()
         start = dict(self.values)

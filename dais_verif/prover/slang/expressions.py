@@ -213,7 +213,10 @@ def _wildcard(c: Converter, e: Any) -> Term:
 
 
 def _plain(c: Converter, e: Any) -> Term:
-    return ARITHMETIC[e.op](definite(c, e.left), definite(c, e.right))
+    found = ARITHMETIC[e.op](definite(c, e.left), definite(c, e.right))
+    if e.op in _EQUALITIES:
+        c.design.conditions[found] = None
+    return found
 
 
 def _shift(c: Converter, e: Any) -> Term:
@@ -225,11 +228,15 @@ def _shift(c: Converter, e: Any) -> Term:
 def _compare(c: Converter, e: Any) -> Term:
     a, b = definite(c, e.left), definite(c, e.right)
     signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
-    return _COMPARISONS[e.op](slt if signed else ult, a, b)
+    found = _COMPARISONS[e.op](slt if signed else ult, a, b)
+    c.design.conditions[found] = None
+    return found
 
 
 def _conditional(c: Converter, e: Any) -> Term:
-    return ite(condition_of(c, e), c(e.left), c(e.right))
+    condition = condition_of(c, e)
+    c.design.conditions[condition] = None
+    return ite(condition, c(e.left), c(e.right))
 
 
 def condition_of(c: Converter, e: Any) -> Term:
@@ -323,6 +330,7 @@ ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalImplication: lambda a, b: bor(bnot(nonzero(a)), nonzero(b)),
     _b.LogicalEquivalence: lambda a, b: eq(nonzero(a), nonzero(b)),
 }
+_EQUALITIES = (_b.Equality, _b.Inequality, _b.CaseEquality, _b.CaseInequality)
 _SHIFTS: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalShiftLeft: shl,
     _b.ArithmeticShiftLeft: shl,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from dais_verif.errors import InputError, StateError
@@ -102,9 +103,14 @@ class _Filling(Execution):
         return self.design.memories.get(symbol_of(e)) if named else None
 
     def _read_file(self, e: Any) -> None:
-        memory = self._memory(e.arguments[1]) if len(e.arguments) == 2 else None
+        memory = self._memory(e.arguments[1]) if 2 <= len(e.arguments) <= 4 else None
         if memory is None:
             raise self.convert.refused(e, f"{e.subroutineName} is supported only with a file and a memory")
+        given = [static_index(self.convert, x) for x in e.arguments[2:]]
+        first = given[0] if given else memory.low
+        last = given[1] if len(given) > 1 else memory.high
+        if first is None or last is None or not memory.low <= first <= last <= memory.high:
+            raise self.convert.refused(e, f"{e.subroutineName} is supported only from a constant index up to another")
         name_term = e.arguments[0]
         name = _text(self.convert, name_term)
         path = self.design.files.get(name)
@@ -112,7 +118,7 @@ class _Filling(Execution):
             raise self.convert.refused(e, f"memory file {name!r} was not found", "; give it with {data}")
         base = 16 if e.subroutineName == "$readmemh" else 2
         try:
-            _fill(memory, path.read_bytes().decode("ascii", errors="replace"), base)
+            _fill(memory, path.read_bytes().decode("ascii", errors="replace"), base, first, last)
         except (ValueError, OSError) as error:
             raise self.convert.refused(e, f"memory file {str(path)!r} cannot be used: {error}") from None
 
@@ -128,17 +134,20 @@ def _text(c: Converter, e: Any) -> str:
     return term.value.to_bytes((term.width + 7) // 8, "big").lstrip(b"\0").decode(errors="replace")
 
 
-def _fill(memory: Memory, text: str, base: int) -> None:
-    """Fill ``memory`` from the text of a memory file: numbers, ``@address`` and comments, from the lowest index up."""
-    lines = (line.partition("//")[0] for line in text.split("\n"))
-    index = memory.low
-    for token in " ".join(lines).split():
+#: Comments of a memory file.
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def _fill(memory: Memory, text: str, base: int, first: int, last: int) -> None:
+    """Fill words ``first`` to ``last`` from the text of a memory file: numbers, ``@address`` and comments."""
+    index = first
+    for token in _COMMENT.sub(" ", text).split():
         if token.startswith("@"):
             index = _number(token[1:], 16)
             continue
         place = memory.position(index)
-        if place is None:
-            raise ValueError(f"it has a word for index {index}, which the memory does not have")
+        if place is None or not first <= index <= last:
+            raise ValueError(f"it has a word for index {index}, which is not to be filled")
         unknown = any(digit in "xXzZ" for digit in token)
         memory.words[place] = None if unknown else _number(token, base) & ((1 << memory.width) - 1)
         index += 1

@@ -8,7 +8,7 @@ from dais_verif.errors import InputError
 from dais_verif.prover.four_state import band, bnot, bor, eq, ite, mul, shl
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.slang.design import ast
-from dais_verif.prover.slang.selects import base_of, element_bits, member_low, static_index, target_parts
+from dais_verif.prover.slang.selects import base_of, element_bits, limited, member_low, static_index, target_parts
 from dais_verif.prover.terms import Term, concat, const, extract, replaced, resize
 
 if TYPE_CHECKING:
@@ -76,12 +76,7 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
     span, element = e.value.type.fixedRange, element_bits(e.value.type)
     left, right, count = span.left, span.right, c.type_of(e)[0] // element
     if count > 1:
-        if left < right:
-            return None
-        if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
-            right += count - 1
-        else:
-            left -= count - 1
+        left, right = limited(e, left, right, count)
     position, inside = chosen(c(selector), c.type_of(selector)[1], left, right)
     return VariablePlace(symbol, low, total, position, inside, element, count > 1)
 

@@ -22,6 +22,7 @@ from dais_verif.prover.slang.jumps import Jumps
 from dais_verif.prover.slang.kinds import STATEMENTS
 from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part, whole
+from dais_verif.prover.slang.selects import static_index
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prover.terms import Term, const, extract, is_open, rebuild
 
@@ -193,10 +194,14 @@ class _Clocked(Execution):
                 place = self.design.where(e.sourceRange.start)
                 text = f"{place}: register {symbol.name!r} is assigned with = at a clock edge; write <="
                 self._unknown.setdefault(symbol, RaceError(text, self._mates))
-        elif e.timingControl is not None:
-            raise self.convert.refused(e, "a delay has no meaning in a proof; remove it")
+        elif e.timingControl is not None and not self._is_fixed_delay(e.timingControl):
+            raise self.convert.refused(e, "an assignment that waits keeps state; write a register")
         else:
             self.assign(e.left, self.assigned_value(e), _Next)
+
+    def _is_fixed_delay(self, control: Any) -> bool:
+        """Return whether a register gets its value after a constant time, which simulations show to be short enough."""
+        return control.kind is ast.TimingControlKind.Delay and static_index(self.convert, control.expr) is not None
 
     def counted(self, e: Any) -> None:
         """Run an initialiser or a step of a loop; the loop variable is not a register."""

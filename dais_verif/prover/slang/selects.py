@@ -19,6 +19,7 @@ __all__ = [
     "CONSTANTS",
     "base_of",
     "element_bits",
+    "limited",
     "member",
     "member_low",
     "place_of",
@@ -151,15 +152,9 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     selector = e.selector if type(e) is ast.ElementSelectExpression else e.left
     left, right = span.left, span.right
     if count > 1:
-        if e.selectionKind is ast.RangeSelectionKind.Simple or left < right:
-            raise c.refused(
-                e, "a range with a variable index is supported only as [base +: width] of a [msb:lsb] vector"
-            )
-        # The base is the lowest (+:) or highest (-:) index of the range; limit it so that the whole range fits.
-        if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
-            right += count - 1
-        else:
-            left -= count - 1
+        if e.selectionKind is ast.RangeSelectionKind.Simple:
+            raise c.refused(e, "a range with a variable index is supported only as [base +: width]")
+        left, right = limited(e, left, right, count)
     index = c(selector)
     position, inside = chosen(index, c.type_of(selector)[1], left, right)
     if term.op == "const" and count == 1:
@@ -174,6 +169,17 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     if inside is None:
         return shifted
     return ite(inside, shifted, undefined(width, "bits beyond a vector", term, index))
+
+
+def limited(e: Any, left: int, right: int, count: int) -> tuple[int, int]:
+    """Return the range ``[left:right]`` within which the base of an indexed range of ``count`` elements must lie.
+
+    The base is the lowest (``+:``) or highest (``-:``) index, and the position of the range is that of the element at
+    its right end.
+    """
+    if (e.selectionKind is ast.RangeSelectionKind.IndexedDown) == (left >= right):
+        return (left, right + count - 1) if left >= right else (left, right - count + 1)
+    return (left - count + 1, right) if left >= right else (left + count - 1, right)
 
 
 def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:

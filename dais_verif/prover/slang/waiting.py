@@ -8,7 +8,7 @@ from typing import Any
 from dais_verif.prover import four_state
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import Events, begins_unknown, taken
-from dais_verif.prover.slang.writes import NAMES, symbol_of
+from dais_verif.prover.slang.writes import NAMES, indices, symbol_of
 from dais_verif.prover.terms import Term, all_ones, as_written, band, built, const, nodes, undefined
 
 __all__ = ["folded", "is_constant", "never_assigned", "wakers"]
@@ -36,7 +36,8 @@ def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[An
 
     def look(e: Any) -> Any:
         if type(e) is ast.AssignmentExpression and not e.isCompound:
-            e.right.visit(look)
+            for read in (e.right, *indices(e.left)):
+                read.visit(look)
             return ast.VisitAction.Skip
         if type(e) is ast.ConditionalStatement and (arms := taken(e)) is not None:
             for arm in arms:

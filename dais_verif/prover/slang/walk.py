@@ -51,10 +51,9 @@ def elaborate(
     module as a netlist of cells even if it does not look like one. Raises ``InputError`` if the files are not valid
     Verilog, do not define the module, or use unsupported constructs.
     """
-    manager = pyslang.SourceManager()
-    options = ast.CompilationOptions()
+    manager, options = pyslang.SourceManager(), ast.CompilationOptions()
     options.topModules = {top}
-    options.flags = ast.CompilationFlags.AllowUseBeforeDeclare  # synthesis allows it, too
+    options.flags = _FLAGS
     compilation = ast.Compilation(pyslang.Bag([options]))
     for source in sources:
         if not source.is_file():
@@ -151,7 +150,8 @@ class _Walk:
         self._look_for_undefined(top, known)
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
         netlist = netlist._replace(power_up=power_up(self._design, self._set))
-        return netlist._replace(left_out=self._design.left_out, suspect=self._design.suspect).checked()
+        netlist = netlist._replace(left_out=self._design.left_out, conditions=self._design.conditions)
+        return netlist._replace(suspect=self._design.suspect).checked()
 
     def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
         """Note whether anything may be undefined; blocks were executed as if nothing were."""
@@ -391,6 +391,7 @@ _NETS: dict[Any, int | None] = NETS.rules(
     },
     _PULLED,
 )
+_FLAGS = ast.CompilationFlags.AllowUseBeforeDeclare | ast.CompilationFlags.AllowUnnamedGenerate
 #: Minimum share of single-bit signals at which a module is treated as a netlist.
 _BITWISE = 0.9
 

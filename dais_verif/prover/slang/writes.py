@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from dais_verif.prover.slang.design import ast
@@ -55,6 +56,22 @@ def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
     while waiting:
         waiting.pop().visit(visit)
     return {symbol for symbol in found if symbol.kind not in _CONSTANTS}
+
+
+def indices(left: Any) -> Iterator[Any]:
+    """Yield the index expressions in the target of an assignment, which are read."""
+    kind = type(left)
+    if kind is ast.ElementSelectExpression:
+        yield left.selector
+        yield from indices(left.value)
+    elif kind is ast.RangeSelectExpression:
+        yield left.left
+        yield from indices(left.value)
+    elif kind is ast.MemberAccessExpression:
+        yield from indices(left.value)
+    elif kind is ast.ConcatenationExpression:
+        for x in left.operands:
+            yield from indices(x)
 
 
 def roots(left: Any) -> list[Any]:

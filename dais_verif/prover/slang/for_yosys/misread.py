@@ -18,7 +18,7 @@ from dais_verif.dut.verilog import included, read_files
 from dais_verif.errors import InputError
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.functions import call_value
-from dais_verif.prover.slang.kinds import FILLING, TRUSTED, How
+from dais_verif.prover.slang.kinds import FILLING, TIMING, TRUSTED, How
 from dais_verif.prover.slang.reentry import refuse_reentry
 
 __all__ = ["refuse_misread"]
@@ -130,6 +130,9 @@ class _Search:
         if kind is ast.InstanceBodySymbol and e.isUninstantiated:  # Yosys also ignores uninstantiated modules
             return ast.VisitAction.Skip
         if not _is_trusted(e):
+            refusal = TIMING.refusal(e.kind) if e.kind in TIMING.decisions else None
+            if refusal is not None:
+                raise self._refused(e, refusal)
             what = next((e.subroutineName for _ in "1" if kind is ast.CallExpression), str(e.kind).rpartition(".")[2])
             raise self._refused(e, f"Yosys is not trusted with {what}; write it another way")
         rule = _RULES.get(kind)
@@ -272,6 +275,8 @@ class _Search:
         if name is None or str(name).lstrip("\0") not in self._design.files:
             told = "a file whose name is not constant" if name is None else repr(str(name).lstrip("\0"))
             raise self._refused(e, f"this reads {told}, which is not one of the files that were given", "; use {data}")
+        if len(e.arguments) != 2 or b"/*" in self._design.files[str(name).lstrip("\0")].read_bytes():
+            raise self._refused(e, "Yosys is not trusted with ranges and block comments of memory files")
 
 
 _EQUALITIES = (

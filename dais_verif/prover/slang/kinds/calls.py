@@ -32,6 +32,10 @@ _GROUPS: list[tuple[str, KindDecision]] = [
     ("$monitor $monitorb $monitoro $monitorh $monitoron $monitoroff $timeformat $printtimescale", _SHOWN),
     ("$error $warning $info", _SHOWN),
     (
+        "$dumpfile $dumpvars $dumpon $dumpoff $dumpall $dumplimit $dumpflush",
+        left_out("records waves, and changes no value"),
+    ),
+    (
         " ".join(ENDING),
         left_out("ends a simulation: reported as not proved; refused if it is always executed"),
     ),
@@ -66,8 +70,8 @@ _GROUPS: list[tuple[str, KindDecision]] = [
         "$value$plusargs $test$plusargs $system $fopen $fclose $fgetc $ungetc $fgets $fscanf $sscanf $fread $ftell"
         " $fseek $rewind $fflush $feof $ferror $fdisplay $fdisplayb $fdisplayo $fdisplayh $fwrite $fwriteb $fwriteo"
         " $fwriteh $fstrobe $fstrobeb $fstrobeo $fstrobeh $fmonitor $fmonitorb $fmonitoro $fmonitorh $writememb"
-        " $writememh $sreadmemb $sreadmemh $sdf_annotate $input $key $nokey $log $nolog $dumpvars $dumpports $dumpfile"
-        " $dumpon $dumpoff $dumpall $dumplimit $dumpflush $dumpportson $dumpportsoff $dumpportsall $dumpportslimit"
+        " $writememh $sreadmemb $sreadmemh $sdf_annotate $input $key $nokey $log $nolog $dumpports"
+        " $dumpportson $dumpportsoff $dumpportsall $dumpportslimit"
         " $dumpportsflush",
         refused("accesses files or options outside of the design; remove it, or put it into ifdef"),
     ),

@@ -98,7 +98,9 @@ ACTIONS: Table[Any] = Table(
     "",
     {
         **dict.fromkeys(_k.__members__.values(), _NO_ACTION),
-        _k.Assignment: read("`=` immediately, `<=` after the edge: registers by `<=` only; refused with a delay"),
+        _k.Assignment: read(
+            "`=` immediately, `<=` after the edge: registers by `<=` only, a constant delay of which is left out"
+        ),
         _k.UnaryOp: read("`++` and `--`"),
         _k.Call: read(
             "a task that does not wait, or a function: its statements, with arguments copied before and after"
@@ -169,8 +171,8 @@ RANGES: Table[Any] = Table(
     "",
     {
         _r.Simple: read("`[a:b]`, with constants"),
-        _r.IndexedUp: read("`[a +: n]`; `a` may be a signal if the vector is `[msb:lsb]`"),
-        _r.IndexedDown: read("`[a -: n]`; `a` may be a signal if the vector is `[msb:lsb]`"),
+        _r.IndexedUp: read("`[a +: n]`; `a` may be a signal"),
+        _r.IndexedDown: read("`[a -: n]`; `a` may be a signal"),
     },
 )
 _v = ast.ValueRangeKind
