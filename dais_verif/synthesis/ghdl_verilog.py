@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dais_verif.errors import StateError
@@ -429,8 +429,10 @@ class _Writer:
         yield f"  reg {_sized(name, width)} [0:{depth - 1}];"
         if gate.kind == "$memory_init":
             yield from self._contents(gate, name, width, depth)
+        yield from self._writes([port for port in ports if port.kind == "$mem_wr_sync"], name)
         for port in ports:
-            yield from self._access(port, name)
+            if port.kind != "$mem_wr_sync":
+                yield from self._access(port, name)
 
     def _chain(self, gate: Gate) -> Iterator[Gate]:
         following = {port.inputs[0]: port for port in self.module.gates if port.kind in (*_PORTS, *_MEMORIES)}
@@ -455,16 +457,25 @@ class _Writer:
             yield f"    {name}[{number}] = {_Value(value.bits[end - width : end])};"
         yield "  end"
 
+    def _writes(self, ports: Sequence[Gate], name: str) -> Iterator[str]:
+        """Yield all writes at an edge in one block, in their order, since the last one holds."""
+        clocks = {self._edge(port, self._nets(port)[2]) for port in ports}
+        if len(clocks) > 1:
+            raise self.refuse(ports[0], "a memory that is written at the edges of different clocks")
+        for clock in clocks:
+            yield f"  always @({clock}) begin"
+            for port in ports:
+                _, address, _, enable, value = self._nets(port)
+                yield f"    if ({self.of(enable)}) {name}[{self.of(address)}] <= {self.of(value)};"
+            yield "  end"
+
     def _access(self, port: Gate, name: str) -> Iterator[str]:
+        """Yield the statement of a port that reads."""
         nets = self._nets(port)
+        target, value = self.names[port.outputs[1][0]], f"{name}[{self.of(nets[1])}]"
         yield f"  /* {self.place(port)} */"
         if port.kind == "$mem_rd":
-            yield f"  assign {self.names[port.outputs[1][0]]} = {name}[{self.of(nets[1])}];"
-            return
-        target, value = (
-            (f"{name}[{self.of(nets[1])}]", self.of(nets[4]))
-            if port.kind == "$mem_wr_sync"
-            else (self.names[port.outputs[1][0]], f"{name}[{self.of(nets[1])}]")
-        )
-        yield f"  always @({self._edge(port, nets[2])})"
-        yield f"    if ({self.of(nets[3])}) {target} <= {value};"
+            yield f"  assign {target} = {value};"
+        else:
+            yield f"  always @({self._edge(port, nets[2])})"
+            yield f"    if ({self.of(nets[3])}) {target} <= {value};"

@@ -18,9 +18,11 @@ from dais_verif.errors import StateError
 __all__ = ["begins_slice", "refuse_events", "refuse_misread"]
 
 _TOKEN = re.compile(
-    r"--[^\n]*|/\*.*?\*/|\"(?:[^\"\n]|\"\")*\"|(?<![\w)])'.'|\\[^\\\n]*\\|[a-z]\w*|<=|=>|:=|/=|\S",
+    r"--[^\n]*|/\*.*?\*/|(?:\d*[us]?[boxd])?\"(?:[^\"\n]|\"\")*\"|(?<![\w)])'.'|\\[^\\\n]*\\|[a-z]\w*|<=|=>|:=|/=|\S",
     re.DOTALL | re.IGNORECASE,
 )
+#: A literal of std_logic or of a vector, with weak values.
+_WEAK = re.compile(r"'[HLW]'|\"(?=[^\"]*[HLW])[01XZUHLW_-]+\"")
 _EDGES = ("rising_edge", "falling_edge")
 #: Tokens that may precede a statement: a name after one of them can be the target of an assignment.
 _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process", "is", "when", ")")
@@ -47,9 +49,21 @@ def begins_slice(text: str, line: int, column: int) -> bool:
 
 
 def refuse_misread(sources: Sequence[Path]) -> None:
-    """Raise ``StateError`` for what GHDL's synthesis misreads: matches in which ``-`` stands for any value."""
+    """Raise ``StateError`` for what GHDL's synthesis misreads.
+
+    These are matches in which ``-`` stands for any value, weak values, which it takes for strong ones, and names of
+    places.
+    """
     for source in sources:
-        tokens = list(_tokens(source.read_text(encoding="latin-1")))
+        text = source.read_text(encoding="latin-1")
+        for found in _TOKEN.finditer(text):
+            if _WEAK.fullmatch(found[0]):
+                line = text.count("\n", 0, found.start()) + 1
+                raise StateError(
+                    f"{os.path.relpath(source)}:{line}: {found[0]} has weak values,"
+                    " which GHDL's synthesis takes for '0' and '1', and comparisons do not; write '0' and '1'"
+                )
+        tokens = list(_tokens(text))
         words = [word for word, _ in tokens]
         for (word, line), following in zip(tokens, [*words[1:], ""], strict=True):
             what = (
@@ -176,7 +190,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         line += text.count("\n", end, found.start())
         end = found.start()
         word = found[0]
-        if not word.startswith(("--", "/*", '"', "'")) or word == "'":
+        if not (word.startswith(("--", "/*", "'")) or word.endswith('"')) or word == "'":
             yield (word if word.startswith("\\") else word.lower()), line
 
 

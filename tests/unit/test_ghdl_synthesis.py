@@ -191,3 +191,34 @@ def test_a_lost_variant_is_added_under_its_name(source: Path) -> None:
 @pytest.mark.parametrize("found", [(USED[0],), ()])
 def test_another_netlist_than_one_module_is_not_taken(found: tuple[Module, ...], source: Path) -> None:
     assert with_lost_variants(USED, [source], lambda entity, options: found) == USED
+
+
+def memory(*ports: str) -> str:
+    """Return the Verilog of a memory of two words, with ports of these kinds in this order."""
+    nowhere = ("", 0, 0)
+    gates = [
+        Gate("%50", "$posedge", (1,), ((50, 1),), (), nowhere),
+        Gate("\\m", "$memory", (), ((60, 16),), (), nowhere),
+    ]
+    chain = 60
+    for n, kind in enumerate(ports):
+        writes = kind == "$mem_wr_sync"
+        inputs = (chain, 2, 50, 2, 3) if writes else (chain, 2)
+        chain = 70 + n
+        outputs = ((chain, 16),) if writes else ((chain, 16), (80 + n, 8))
+        gates.append(Gate(f"%{70 + n}", kind, inputs, outputs, (), nowhere))
+    gates[1] = replace(gates[1], inputs=(chain,))
+    body = Gate("\\t", "\\t", (), ((1, 1), (2, 1), (3, 8)), (), nowhere)
+    module = Module("\\t", (("\\clk", 1), ("\\a", 1), ("\\d", 8)), (), body, tuple(gates))
+    return written([module], lambda file: file, lambda place: False)
+
+
+def test_the_last_write_of_an_edge_holds() -> None:
+    text = memory("$mem_rd", "$mem_wr_sync", "$mem_wr_sync")
+    assert text.count("always @(posedge clk) begin") == 1 and text.count("if (a) m[a] <= d;") == 2
+    assert "reg [7:0] m [0:1];" in text and "assign n70_data = m[a];" in text
+
+
+def test_a_memory_that_is_read_after_it_was_written_is_refused() -> None:
+    with pytest.raises(StateError, match="after it was written"):
+        memory("$mem_wr_sync", "$mem_rd")

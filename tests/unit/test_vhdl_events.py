@@ -67,6 +67,7 @@ def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> No
     "body",
     [
         "y <= a(0); s <= a and b;",
+        "process (a) begin if a = b\"0011\" then y <= '0'; else y <= a(0); end if; end process;",
         "process (all) begin y <= a(0) xor b(0); end process;",
         "process (a, b) begin y <= a(0) xor b(0); end process;",
         "process (a, b) variable v : std_logic; begin v := a(0); if v = '1' then y <= b(0); else y <= v; end if;"
@@ -116,6 +117,8 @@ def test_signals_of_a_package(tmp_path: Path) -> None:
         ("with a select? y <= '0' when \"0---\", '1' when others;", "select"),
         ("y <= a ?= \"0---\";", "="),
         ("y <= a ?/= b;", "/="),
+        ("y <= '1' when a(0) = 'H' else '0';", "'H'"),
+        ("s <= \"01L1\";", "L"),
         ("y <= '1' when a'path_name'length > 9 else '0';", "path_name"),
         ("y <= '1' when a'Instance_Name'length > 9 else '0';", "instance_name"),
         ("y <= '1' when std_match(a, \"0---\") else '0';", "std_match"),

@@ -34,7 +34,7 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
 
-__all__ = ["PROVED", "REFUTED", "exceptions", "flipped", "judge", "judged", "share"]
+__all__ = ["PROVED", "REFUSED", "REFUTED", "exceptions", "flipped", "judge", "judged", "share"]
 
 Record = dict[str, Any]
 
@@ -161,12 +161,12 @@ def converted(entities: Sequence[Entity], folder: Path) -> tuple[dict[str, Path]
             failed[found[1]] = found[3]
             entities = [entity for entity in entities if entity.name != found[1]]
             continue
-        forms = {}
-        for module in text.split("\nendmodule\n"):
-            name = module.strip().removeprefix("module ").split(" ")[0]
-            forms[name] = folder / f"{name}.v"
-            forms[name].write_text(f"{module}\nendmodule\n")
-        return {entity.name: forms[entity.name] for entity in entities}, failed
+        modules = {module.split()[1]: f"{module}\nendmodule\n" for module in text.split("\nendmodule\n")[:-1]}
+        own = {entity.name: folder / f"{entity.name}.v" for entity in entities}
+        inner = "".join(module for name, module in modules.items() if name not in own and name != "every")
+        for name, form in own.items():
+            form.write_text(modules[name] + inner)
+        return own, failed
     return {}, failed
 
 
