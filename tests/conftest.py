@@ -9,10 +9,12 @@ import sys
 from collections.abc import Generator, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from support import said
 from support.places import CORPUS
 from support.tier import ALL, fast_tests
 
@@ -33,6 +35,10 @@ if not ALL:
 
 
 _SPENT = pytest.StashKey[float]()
+#: The tests that have passed, messages that workers of xdist sent, and what is different from the recorded messages.
+_PASSED: set[tuple[str, str]] = set()
+_OF_WORKERS: dict[str, dict[str, list[str]]] = {}
+_DIFFERENT = pytest.StashKey[list[str]]()
 
 
 def pytest_report_header() -> list[str]:
@@ -52,14 +58,54 @@ def pytest_report_header() -> list[str]:
     return lines
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="write tests/recorded/messages instead of comparing with it")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In the fast tests, keep one simulator of each case, and of a test with the marker ``few`` some cases."""
     config.stash[_SPENT] = sum(os.times()[:4])
-    if ALL:
-        return
-    kept = fast_tests(items)
+    kept = set(items) if ALL else fast_tests(items)
+    if config.getoption("--record"):
+        kept = set(filter(said.says, kept))
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    said.begin(item)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        file, _, name = report.nodeid.removeprefix("tests/").partition("::")
+        (_PASSED.add if report.passed else _PASSED.discard)((file, name))
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """Take over the messages of a worker of xdist."""
+    for file, tests in node.workeroutput.get("said", {}).items():
+        _OF_WORKERS.setdefault(file, {}).update(tests)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Record the messages of the tests, or compare them with the recorded ones."""
+    config, found = session.config, {**said.collected(), **_OF_WORKERS}
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["said"] = found
+    elif config.getoption("--record"):
+        said.record(found, _PASSED)
+    elif lines := said.differences(found, _PASSED):
+        config.stash[_DIFFERENT] = lines
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if lines := config.stash.get(_DIFFERENT, []):
+        terminalreporter.section("messages differ from tests/recorded; if that is meant: make recorded")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(wrapper=True)

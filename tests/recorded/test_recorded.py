@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from recorded.commands import ANSWERS, COMMANDS, answers, laid_out
 
-_AGAIN = "if that is meant, PYTHONPATH=tests python -m recorded.commands writes the answers again"
+_AGAIN = "if that is meant: make recorded"
 
 
 @pytest.fixture(scope="module")

