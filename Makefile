@@ -33,8 +33,8 @@ others-rtl: export FROM ?=
 test-changed: export BASE ?= origin/main
 twins: export TWINS ?= 400
 bench-datapath: export DATAPATH ?= build/DatapathBench
-mutate-prover: export MUTANTS ?= 300
-mutate-prover: export SEED ?= 0
+mutate-prover mutate-tests: export MUTANTS ?= 300
+mutate-prover mutate-tests: export SEED ?= 0
 
 RUN := .venv/bin/python -m dais_verif
 
@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -214,6 +214,9 @@ twins: .venv/.ready-test  ## Rewrite RTL without changing its meaning; it must s
 
 mutate-prover: .venv/.ready-test  ## Mutate the prover's own code; a test must notice each mutant: MUTANTS=300 SEED=0; resumes; writes into build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
+
+mutate-tests: .venv/.ready-test  ## Mutate the whole package; record which tests notice: MUTANTS=300 SEED=0; resumes; writes docs/mutants.md
+	PYTHONPATH=tests .venv/bin/python -W ignore tools/mutate_tests.py --mutants "$$MUTANTS" --seed "$$SEED"
 
 # Sizes of the parts of the evidence. The part on solvers has a fixed size.
 NETWORK_FAULTS ?= 10200

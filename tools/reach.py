@@ -29,9 +29,7 @@ def reached(root: Path, tests: list[Path], base: str) -> list[Path]:
     everything = {"pyproject.toml", "setup.py", "Makefile", "tools/setup.sh", "tests/conftest.py"}
     if any(name in everything or name.startswith("tools/") for name in changed):
         return tests
-    modules = _modules(root)
-    text = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
-    imports = {name: set(_imports(name, text[name], modules)) for name in modules}
+    modules, text, imports = _graph(root)
     names = {path: name for name, path in modules.items()}
     hit = {names[root / name] for name in changed if root / name in names}
     gone = {name for name in changed if name.endswith(".py") and not (root / name).exists()}
@@ -47,6 +45,33 @@ def reached(root: Path, tests: list[Path], base: str) -> list[Path]:
             break
         hit |= more
     return [test for test in tests if names[test] in hit]
+
+
+def distances(root: Path, module: str) -> dict[str, int]:
+    """Return the test files that reach ``module``, by their names in ``tests``, and the lengths of the chains."""
+    modules, _, imports = _graph(root)
+    near = {next(name for name, path in modules.items() if path == root / module): 0}
+    found = dict(near)
+    while near:
+        near = {
+            name: min(near[target] for target in targets & near.keys()) + 1
+            for name, targets in imports.items()
+            if name not in found and targets & near.keys()
+        }
+        found |= near
+    tests = root / "tests"
+    return {
+        modules[name].relative_to(tests).as_posix(): hops
+        for name, hops in found.items()
+        if modules[name].stem.startswith("test_")
+    }
+
+
+def _graph(root: Path) -> tuple[dict[str, Path], dict[str, str], dict[str, set[str]]]:
+    """Return the path, the text and the imports of each module."""
+    modules = _modules(root)
+    text = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
+    return modules, text, {name: set(_imports(name, text[name], modules)) for name in modules}
 
 
 def _changed(root: Path, base: str) -> list[str]:

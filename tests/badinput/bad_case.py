@@ -17,10 +17,9 @@ Setup = Callable[[Path, pytest.MonkeyPatch], object]
 
 
 class Case(NamedTuple):
-    """A command line, run in a folder with ``files``, and the words that its one-line message must contain."""
+    """A command line, run in a folder with ``files``, that ends with ``verdict`` and a message of one line."""
 
     arguments: tuple[str, ...]
-    words: tuple[str, ...]
     files: Mapping[str, bytes] = MappingProxyType({})
     verdict: str = "INVALID_INPUT"
     #: Anything that files cannot express, done before the command.

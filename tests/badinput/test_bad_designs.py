@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from bad_case import GOOD, NARROW
+from support.said import as_recorded
 
 from dais_verif.cli.main import _run
 from dais_verif.program import Program, write_binary
@@ -106,7 +107,7 @@ def test_a_missing_simulator_is_named_with_its_variable(
     monkeypatch.setenv(variable, "/nonexistent")
     ending = sim(tmp_path, monkeypatch, capfd, "--sim", simulator, "--vectors", "5")
     assert ending.verdict == "TOOL_FAILURE"
-    assert f"{variable} is '/nonexistent', which is not an executable file" in ending.message
+    as_recorded(ending.message)
 
 
 def test_a_simulator_that_is_another_program_is_a_tool_failure(
@@ -123,8 +124,8 @@ def test_no_path_no_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     monkeypatch.setenv("PATH", str(tmp_path))
     ending = sim(tmp_path, monkeypatch, capfd, "--sim", "icarus", "--vectors", "5")
     assert ending.verdict == "TOOL_FAILURE"
-    assert "iverilog was not found on PATH" in ending.message
-    assert "DAIS_VERIF_IVERILOG" in ending.message
+    as_recorded(ending.message)
+    as_recorded(ending.message)
 
 
 @needs_icarus

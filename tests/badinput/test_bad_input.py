@@ -18,6 +18,7 @@ import bad_signoffs
 import bad_vectors
 import pytest
 from bad_case import GOOD, Case, v1
+from support.said import as_recorded
 
 from dais_verif.cli.main import _run
 from dais_verif.verdict import Verdict
@@ -55,8 +56,7 @@ def test_one_line_and_the_exit_code(
     assert out == ""
     assert err.count("\n") == 1 and err.endswith("\n"), err
     assert err.startswith(f"dais-verif: {case.verdict}: ")
-    missing = [word for word in case.words if word not in err]
-    assert not missing, err
+    as_recorded(err)
     assert len(err) < 600
     assert sorted(os.listdir(tmp_path)) == before, "nothing half-written is left"
 
@@ -152,7 +152,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path: Path) -> None
 def test_certain_overflow_ends_check_with_program_invalid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    case = Case((), (), {"p.bin": v1((5, -1, -1, 8, 0, 1, 3, 0))})
+    case = Case((), {"p.bin": v1((5, -1, -1, 8, 0, 1, 3, 0))})
     prepare(case, tmp_path, monkeypatch)
     assert _run(["check", "p.bin"]) == 2
     out, err = capfd.readouterr()
@@ -175,12 +175,13 @@ def test_an_ambiguous_layout_is_one_warning_and_an_answer(
     """A mux with condition 0 and shift 1 is, in the other word order, one with condition 1 and shift 0."""
     ops = ((-1, 0, -1, 0, 0, 0, 4, 0), (6, 0, 1, 0, 1, 0, 4, 0))
     headerless = v1(*ops)[8:20] + v1(*ops)[24:]
-    prepare(Case((), (), {"p.bin": headerless}), tmp_path, monkeypatch)
+    prepare(Case((), {"p.bin": headerless}), tmp_path, monkeypatch)
     assert _run(["check", "--json", "p.bin"]) == 0
     out, err = capfd.readouterr()
     tree = json.loads(out)
     assert (tree["program"]["layout"], tree["program"]["layout_assumed"]) == ("headerless", True)
     assert err == f"warning: {tree['warnings'][0]}\n"
-    assert err.startswith("warning: layout assumed: ") and "to choose, give --layout" in err
+    as_recorded(err)
+    assert err.startswith("warning: layout assumed: ")
     assert _run(["check", "p.bin", "--layout", "published"]) == 0
     assert capfd.readouterr().err == ""

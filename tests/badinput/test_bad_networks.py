@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from support.onnx_networks import Build
+from support.said import as_recorded, raises
 
 from dais_verif.errors import DaisError, InputError, RequestError, ToolError
 from dais_verif.networks import NetworkError, parse, read
@@ -32,7 +33,8 @@ def test_all_that_is_not_supported_is_named_at_once() -> None:
     with pytest.raises(NetworkError) as caught:
         parse(b.bytes(y))
     assert [problem.op for problem in caught.value.problems] == ["Erf", "AveragePool", "Sin", "QuantizeLinear"]
-    assert "\n" not in str(caught.value) and str(caught.value).startswith("4 nodes are not supported: 'Erf_2'")
+    as_recorded(str(caught.value))
+    assert "\n" not in str(caught.value)
     for words in ("covers only padding", "is not a power of two", "'Sin_4' (Sin): the operator is not supported"):
         assert words in str(caught.value)
 
@@ -94,7 +96,7 @@ def test_squares_of_squares_end_at_the_limit_of_programs() -> None:
     x = b.quantise(b.input("x", [1]), 0)
     for _ in range(12):
         x = b.node("Mul", x, x)
-    with pytest.raises(NetworkError, match="at most 4096"):
+    with raises(NetworkError):
         parse(b.bytes(x))
 
 
@@ -124,12 +126,12 @@ def test_an_input_of_no_size_is_refused(shape: list[int | str], words: str) -> N
 def test_real_inputs_need_a_type() -> None:
     b = Build()
     y = b.node("Relu", b.input("x", [2]))
-    with pytest.raises(NetworkError, match="give its type"):
+    with raises(NetworkError):
         parse(b.bytes(y))
     assert parse(b.bytes(y), inputs={"x": (1, 2, 3)}).tensors[y].type == (0, 2, 3)
-    with pytest.raises(NetworkError, match="does not have 1 to 4096 bits"):
+    with raises(NetworkError):
         parse(b.bytes(y), inputs={"x": (1, 9000, 3)})
-    with pytest.raises(InputError, match="'y', which is not an input of the network"):
+    with raises(InputError):
         parse(b.bytes(y), inputs={"x": (1, 2, 3), "y": (1, 2, 3)})
     with pytest.raises(RequestError, match="no tensor 'z'"):
         parse(b.bytes(y), inputs={"x": (1, 2, 3)}).program(["z"])
@@ -184,7 +186,7 @@ def test_every_truncation_and_mutation_is_read_or_one_line(tmp_path: Path) -> No
             assert "\n" not in str(error)
     assert refused > len(whole) // 2
     (tmp_path / "cut.onnx").write_bytes(whole[:100])
-    with pytest.raises(NetworkError, match=r"cut\.onnx: it is not an ONNX model"):
+    with raises(NetworkError):
         read(tmp_path / "cut.onnx")
 
 
@@ -202,5 +204,5 @@ def test_names_that_are_no_utf8_are_named() -> None:
 
 def test_without_the_package_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ToolError, match=r"pip install 'dais-verif\[network\]'"):
+    with raises(ToolError):
         parse(changed(lambda m: m))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from support.said import as_recorded
 from support.sources import PACKAGE, files, tree
 
 from dais_verif.prover.terms import const, eq, extract, ite, ult, var
@@ -64,7 +65,7 @@ def test_the_bench_says_why_it_does_not_pass(answer: Answer) -> None:
 
 def test_the_bench_passes_only_what_was_compared() -> None:
     assert problem_of(Answer(rows=5), 5) is None
-    assert problem_of(Answer(rows=0), 0) == "no vector was compared"
+    as_recorded(problem_of(Answer(rows=0), 0))
 
 
 def test_terms_of_other_widths_are_no_comparison() -> None:

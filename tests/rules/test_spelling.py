@@ -15,6 +15,7 @@ import click
 import pytest
 from support.door import save
 from support.programs import every_opcode
+from support.said import as_recorded
 from support.sources import PACKAGE, files, tree
 
 import dais_verif
@@ -131,7 +132,7 @@ def test_of() -> None:
         value=2.5,
     )
     for one in (error, pickle.loads(pickle.dumps(error))):
-        assert str(one) == "'a {top} b': {} (user_bits, no tool; leave sandbox out); max_depth 2.5"
+        as_recorded(str(one))
         expected = "'a {top} b': {} (--user-bits, no tool; leave --sandbox out); --max-depth 2.5"
         assert one.spelled(option_of) == expected
     assert InputError("{top} is text").spelled(option_of) == "{top} is text"

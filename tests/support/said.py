@@ -1,12 +1,13 @@
 """Messages whose wording no test asserts: the session compares them with ``tests/recorded/messages``.
 
-A test asserts the class of an error, and calls ``raises`` or ``said`` for its text. A reworded message then fails no
-test: the session ends with a list of messages that differ from the recorded ones, and ``make recorded`` records them.
+A test asserts the class of an error, and calls ``raises`` or ``as_recorded`` for its text. A reworded message then
+fails no test: the session ends with a list of what differs from the recorded messages, which ``make recorded`` updates.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ RECORDED = ROOT / "tests" / "recorded" / "messages"
 
 #: What varies between runs and machines, and what is recorded in its place.
 _VARYING = {
+    re.escape(sys.prefix): "VENV",
     re.escape(str(ROOT)): "ROOT",
     r"(?:/private)?/tmp/pytest-of-\w+/pytest-\d+/(?:popen-gw\d+/)?[^/\s'\":,;)]*": "TMP",
     r"/tmp/tmp\w+|/\S*/dais-verif-\w{8}\b": "TMP",
@@ -33,7 +35,7 @@ _SAID: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defau
 _RUNNING: list[tuple[str, str]] = []
 
 
-def said(text: object) -> None:
+def as_recorded(text: object) -> None:
     """Compare ``text`` with the recorded message of the running test, at the end of the session."""
     plain = str(text)
     for varying, word in _VARYING.items():
@@ -47,7 +49,7 @@ def raises(kind: Any) -> Iterator[pytest.ExceptionInfo[Any]]:
     """Assert that the block raises ``kind``, and compare its message with the recorded one."""
     with pytest.raises(kind) as caught:
         yield caught
-    said(caught.value)
+    as_recorded(caught.value)
 
 
 def begin(item: pytest.Item) -> None:
@@ -57,12 +59,12 @@ def begin(item: pytest.Item) -> None:
 
 
 def says(item: pytest.Item) -> bool:
-    """Return whether ``item``, or a function of its module that it calls, may call ``said`` or ``raises``."""
+    """Return whether ``item``, or a function of its module that it calls, may call ``as_recorded`` or ``raises``."""
     module = getattr(item, "module", None)
     names = _names(getattr(getattr(item, "function", None), "__code__", None))
     for name in tuple(names):
         names |= _names(getattr(getattr(module, name, None), "__code__", None))
-    return any(getattr(module, name, None) in (said, raises) for name in names)
+    return any(getattr(module, name, None) is one for name in names for one in (as_recorded, raises))
 
 
 def _names(code: Any) -> set[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.places import ALIR
+from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.fuzzing.generate.random_programs import random_program
@@ -75,5 +76,5 @@ def test_no_binary_holds_it(
     monkeypatch.chdir(tmp_path)
     Path("a.dais").write_text(TEXT)
     assert main._run(["asm", "a.dais", "-o", "a.bin", "--layout", layout]) == 2
-    assert f"op 1 (sum) is an ALIR op, which the {layout} layout cannot hold; convert" in capsys.readouterr().err
+    as_recorded(capsys.readouterr().err)
     assert not Path("a.bin").exists()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.places import ALIR
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.cli import main
@@ -89,10 +90,7 @@ def test_a_broken_promise_names_the_op_of_the_file(folder: Path, capsys: pytest.
     for engine in ("auto", "numpy", "exact"):
         code, _, err = run(capsys, "run", "narrow.json", "--inputs", "x.npy", "--engine", engine)
         assert code == 2, engine
-        assert (
-            "row 0: overflow violation at op 5 (sum): exact result 13.5 becomes -2.5 in type s6.2"
-            " (op 0 = 3.5, op 1 = -3.5, op 2 = -2, op 0 = 3.5)"
-        ) in err, engine
+        as_recorded(err)
     assert run(capsys, "run", "m.json", "--inputs", "x.npy")[:2] == (0, ["out_0", "13.5", "-16.0"])
 
 

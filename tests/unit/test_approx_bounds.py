@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.approx import KNOBS as ALL_KNOBS
@@ -144,12 +145,12 @@ def test_a_difference_that_saturates_is_bounded() -> None:
 
 def test_bounds_below_what_is_reached_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither at the beginning nor when the search finds a larger difference."""
-    with pytest.raises(AssertionError, match="beyond the bound"):
+    with raises(AssertionError):
         Bounds((Fraction(1), Fraction(2)), (Fraction(1), Fraction(3)))
     exact, made = under(network(3), "perf 121")
     monkeypatch.setattr(bounds._Search, "reached", lambda self, output: Fraction(1 << 20))
     plain = Bounds(plain_bounds(exact, made), (Fraction(0),) * 2)
-    with pytest.raises(AssertionError, match="beyond the bound"):
+    with raises(AssertionError):
         sharpened(exact, made, plain, np.zeros((1, 16)), 5.0, lambda what: None)
 
 
@@ -209,7 +210,7 @@ def test_a_solver_that_the_golden_model_contradicts_is_no_answer(monkeypatch: py
     monkeypatch.setattr(bounds._Search, "reached", lambda self, output: Fraction(0))
     exact, made = under(network(3), "perf 121")
     plain = Bounds(plain_bounds(exact, made), (Fraction(0),) * 2)
-    with pytest.raises(AssertionError, match="the golden model differs by"):
+    with raises(AssertionError):
         sharpened(exact, made, plain, np.zeros((1, 16)), 5.0, lambda what: None)
 
 

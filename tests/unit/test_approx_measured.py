@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.places import HPVM
+from support.said import as_recorded, raises
 
 from dais_verif import approx
 from dais_verif.approx import Accuracy
@@ -80,7 +81,7 @@ def test_an_accuracy_is_of_samples(wrong: tuple[Any, Any]) -> None:
 
 @pytest.mark.parametrize("confidence", [0, 1, -1, float("nan")])
 def test_a_confidence_is_between_0_and_1(confidence: float) -> None:
-    with pytest.raises(InputError, match="confidence must be between 0 and 1"):
+    with raises(InputError):
         Accuracy(1, 2).interval(confidence)
 
 
@@ -102,10 +103,10 @@ def test_measured_columns_are_written_back() -> None:
 
 
 def test_every_configuration_must_be_measured() -> None:
-    with pytest.raises(InputError, match="the accuracy of configuration 'conf0' is missing"):
+    with raises(InputError):
         approx.rewrite_columns(HONK, {})
     counts = {one.name: Accuracy(1, 2) for one in HONK.configurations}
-    with pytest.raises(InputError, match="the speed-up of configuration 'conf1' is missing"):
+    with raises(InputError):
         approx.rewrite_columns(HONK, counts, {"conf0": 1.0})
 
 
@@ -137,13 +138,13 @@ def test_the_fastest_within_a_budget_passes() -> None:
     choice = approx.choose_within(approx.read(HPVM / "lenet_mnist.txt"), "0.05")
     assert choice.chosen is not None and choice.chosen.loss.exact <= Decimal("0.05")
     assert choice.verdict is Verdict.PASS
-    assert choice.message == "conf3 is the fastest with a loss of at most 0.05: 1.894x at a loss of 0.04999999999999716"
+    as_recorded(choice.message)
 
 
 def test_nothing_within_a_budget_is_exit_code_7() -> None:
     choice = approx.choose_within(HONK, -1)
     assert choice.chosen is None and choice.verdict is Verdict.NOT_SIGNED_OFF and choice.verdict.exit_code == 7
-    assert choice.message.startswith("no configuration has a loss of at most -1: conf")
+    as_recorded(choice.message)
     assert choice.nearest.loss == min(one.loss for one in HONK.configurations)
 
 
@@ -179,7 +180,7 @@ def test_another_network_is_refused_with_both_sequences(network: list[list[str]]
 def test_nodes_must_be_numbered_as_the_runtime_finds_them() -> None:
     one = HONK["conf1"]
     moved = replace(one, nodes=(replace(one.nodes[0], id=2), *one.nodes[1:]))
-    with pytest.raises(approx.ConfigurationError, match=r"line 11, token '2': nodes must be numbered 1, 2, 3"):
+    with raises(approx.ConfigurationError):
         approx.require_fit(HONK, moved, NETWORK)
 
 

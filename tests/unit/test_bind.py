@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from support.said import raises
 from support.strategies import programs
 
 from dais_verif.dut.bind import bind
@@ -216,7 +217,7 @@ def test_golden_outputs_as_a_port_carries_them() -> None:
     assert encode_outputs(values, [own], [own], 0)[0].tolist() == [-8, 7, 3]
     assert encode_outputs(values, [own], [wider], 0)[0].tolist() == [-32, 28, 12]
     assert encode_outputs([values[0][2:]], [own], [tight], 0)[0].tolist() == [3]
-    with pytest.raises(ViolationError, match=r"row 5: output 0 is 7 \(raw, s4\.0\), which the port .* s3\.0"):
+    with raises(ViolationError):
         encode_outputs([values[0][1:]], [own], [tight], 5)
 
 
@@ -248,7 +249,7 @@ class TestDiscovery:
         assert found is not None and [port.width for port in found] == [3, 1]
 
     def test_another_top(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"no module m in the RTL; it holds other: name the top module with top"):
+        with raises(InputError):
             self.find(tmp_path, "module other; endmodule")
 
     @pytest.mark.parametrize("text", ["", "module m(", "\x7fELF", "module m(input real x); endmodule"])

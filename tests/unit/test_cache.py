@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builds import FACTS, KEY, NAMES, built, keys, put
 from support.door import command
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError
 from dais_verif.toolchain import build_cache
@@ -178,7 +179,7 @@ class TestLimit:
     @pytest.mark.parametrize("text", ["", " ", "-1", "1.5", "1e3", "many", "0x10", "²"])
     def test_must_be_a_number(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DAIS_VERIF_CACHE_MB", text)
-        with pytest.raises(InputError, match=r"DAIS_VERIF_CACHE_MB is .*; it must be a number of megabytes, 0 for no"):
+        with raises(InputError):
             build_cache.limit()
 
 
@@ -301,4 +302,5 @@ class TestVerb:
     def test_of_a_limit_that_is_no_number(self) -> None:
         shown = command("cache", DAIS_VERIF_CACHE_MB="lots")
         assert shown.returncode == 2
-        assert shown.stderr.count("\n") == 1 and "DAIS_VERIF_CACHE_MB is 'lots'" in shown.stderr
+        as_recorded(shown.stderr)
+        assert shown.stderr.count("\n") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.said import as_recorded, raises
 
 from dais_verif.errors import ProgramError
 from dais_verif.program import Program
@@ -161,7 +162,7 @@ def test_table_entry_that_does_not_fit_is_refused(kind: Any, table: list[int], m
 def test_table_index_out_of_range_is_refused(number: int) -> None:
     with pytest.raises(ProgramError) as caught:
         build((8, 0, -1, data(number, 0), S4), tables=[[0], [0]])
-    assert f"op 1 (lookup): table index (low data) is {number}, must name one of the 2 tables" in str(caught.value)
+    as_recorded(str(caught.value))
 
 
 def test_entries_are_judged_by_the_ops_that_use_them() -> None:
@@ -181,7 +182,7 @@ def test_the_first_bad_op_is_the_one_named() -> None:
 
 @pytest.mark.parametrize("value", [1 << 63, -(1 << 63) - 1])
 def test_numbers_beyond_64_bits_are_no_crash(value: int) -> None:
-    with pytest.raises(ProgramError, match="does not fit 64 bits"):
+    with raises(ProgramError):
         build((4, 0, -1, value, S4))
 
 

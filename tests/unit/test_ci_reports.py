@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from junitparser import JUnitXml
+from support.said import raises
 from support.tier import examples
 
 from dais_verif.errors import InputError
@@ -188,5 +189,5 @@ def test_the_summary_of_a_step_grows(tmp_path: Path) -> None:
     for text in ("a", "b"):
         append_summary(text, {"GITHUB_STEP_SUMMARY": str(path)})
     assert path.read_text() == "ab"
-    with pytest.raises(InputError, match="GITHUB_STEP_SUMMARY names"):
+    with raises(InputError):
         append_summary("a", {"GITHUB_STEP_SUMMARY": str(tmp_path)})

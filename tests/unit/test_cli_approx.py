@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 from support.places import HPVM
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.cli import main
@@ -63,7 +64,7 @@ def test_only_the_curve(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = asked(capsys, "approx", "show", RESNET, "--pareto")
     names = [line.split()[0] for line in out.splitlines() if line.startswith("conf")]
     assert names == json.loads((HPVM / "pareto.json").read_text())["pareto"][RESNET.name]
-    assert out.rstrip().endswith("; 43 are left out")
+    as_recorded(out.rstrip())
 
 
 def test_one_of_them_node_by_node(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +72,8 @@ def test_one_of_them_node_by_node(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line.rstrip() for line in out.splitlines()]
     assert [line.split()[0] for line in lines if line.startswith("conf")] == ["conf3"]
     assert lines[3] == "node 1    gpu  conv perf_fp16 152, add fp16 1, tanh fp16 12, pool_max fp16 12"
-    assert sum(line.startswith("node ") for line in lines) == 5 and lines[-1].endswith("; 50 are left out")
+    as_recorded(lines[-1])
+    assert sum(line.startswith("node ") for line in lines) == 5
     assert dais_verif.show_configurations(LENET, config="conf3").configurations[0].name == "conf3"
 
 
@@ -110,7 +112,8 @@ def test_a_page_with_a_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<title>conf17: 2.217x at a loss of 0.08</title>" in text
     page.write_text("mine")
     _, err = asked(capsys, "approx", "show", LENET, "--html", page, code=2)
-    assert "it is not an earlier report" in err and page.read_text() == "mine"
+    as_recorded(err)
+    assert page.read_text() == "mine"
 
 
 def test_a_plot_of_anything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,12 +136,14 @@ def test_what_files_hold_is_printed_safely(tmp_path: Path, capsys: pytest.Captur
 def test_the_form_of_the_tuner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bare.txt").write_bytes(BARE)
     out, err = asked(capsys, "approx", "convert", tmp_path / "bare.txt", "-o", tmp_path / "out.txt")
-    assert out == "" and "a baseline of 0.0 was added; names of approximations were added to 2 knobs; words are" in err
+    as_recorded(err)
+    assert out == ""
     made = b"0.0\n+++++\nc 1.50 1 90 0 7\n1 gpu conv perf 124 add fp16 12\n-----\n"
     assert (tmp_path / "out.txt").read_bytes() == made
     record = dais_verif.convert_configurations(tmp_path / "out.txt", tmp_path / "again.txt")
     assert (tmp_path / "again.txt").read_bytes() == made
-    assert record.changes == [] and record.message == "1 configuration written: the same bytes"
+    as_recorded(record.message)
+    assert record.changes == []
     assert record.output == str(tmp_path / "again.txt")
 
 
@@ -157,7 +162,7 @@ def test_a_table_of_knobs_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "knobs.txt").write_text(table)
     (tmp_path / "c.txt").write_text("0.0\n+++++\nc 1 1 0 0\n1 gpu conv perf 170\n-----\n")
     _, err = asked(capsys, "approx", "show", tmp_path / "c.txt", code=2)
-    assert "line 4, token '170': no such knob; perf has 121 to 138" in err
+    as_recorded(err)
     words = ["approx", "show", tmp_path / "c.txt", "--knobs", tmp_path / "knobs.txt"]
     assert "skips 1 column of 5 from 4 on" in asked(capsys, *words)[0]
 

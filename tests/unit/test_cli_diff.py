@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.own_command import own_command
@@ -56,7 +57,7 @@ def test_the_same_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
         "a          a.bin  v1, 3 inputs, 1 output, 5 ops",
         "b          copy.bin  headerless, 3 inputs, 1 output, 5 ops",
     ]
-    assert lines[2].startswith("structure  the same program, hash ")
+    as_recorded(lines[2])
     assert lines[3:] == ["stimulus   50 vectors, seed 0", "PASS  no difference on 50 vectors; the same program"]
 
 
@@ -139,7 +140,7 @@ def test_a_broken_promise_names_the_program(
 ) -> None:
     assert run(*order) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"dais-verif: PROGRAM_INVALID: {name} (narrow.bin): row 1: overflow violation at op 3 (add)")
+    as_recorded(err)
     assert run(*order, "--unchecked") == 1
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.places import CORPUS
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -147,7 +148,7 @@ class TestShow:
         assert said in err and err.count("\n") == 1
 
     def test_files_that_are_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="name a Python file with a LIBRARY"):
+        with raises(InputError):
             dais_verif.list_kernels(tmp_path / "none.py")
         with pytest.raises(RequestError, match="libraries"):
             dais_verif.list_kernels(3)  # type: ignore[arg-type]
@@ -212,14 +213,14 @@ class TestBuild:
         built = dais_verif.build_kernel(str(tmp_path / "fir.toml"), output=tmp_path / "fir")
         assert (built.members, built.facts["cycles"]) == (7, 31)
         (tmp_path / "fir.toml").write_text(file.replace("[7]", "[6]"))
-        with pytest.raises(InputError, match="breaks a law"):
+        with raises(InputError):
             dais_verif.build_kernel(str(tmp_path / "fir.toml"), output=tmp_path / "fir")
 
     def test_other_requests_are_refused(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (tmp_path / "conv.toml").write_text(CONV)
         _, err = asked(capsys, "kernel", "build", "relu", "-o", tmp_path / "a", code=2)
-        assert "--params is missing" in err
+        as_recorded(err)
         _, err = asked(
             capsys, "kernel", "build", "relu", "--params", tmp_path / "conv.toml", "-o", tmp_path / "a", code=2
         )
-        assert "is for kernel 'conv2d'" in err
+        as_recorded(err)

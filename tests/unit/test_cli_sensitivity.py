@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.program import Program, write_binary
@@ -147,7 +148,8 @@ def test_nothing_flipped_is_not_run(
 
 def test_what_time_left_out_is_said_and_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, tree = tree_of(capsys, "p.bin", "--vectors", "1000", "--timeout", "1e-9")
-    assert (code, tree["verdict"]) == (6, "UNKNOWN") and "the time limit was reached before" in tree["message"]
+    as_recorded(tree["message"])
+    assert (code, tree["verdict"]) == (6, "UNKNOWN")
     assert tree["left_out"]["vectors"] == 1000 - tree["vectors"] > 0
     assert run("p.bin", "--vectors", "1000", "--timeout", "1e-9") == 6
     assert capsys.readouterr().out.splitlines()[-1].startswith("UNKNOWN  ")
@@ -157,7 +159,7 @@ def test_a_broken_promise_ends_the_run_unless_unchecked(folder: Path, capsys: py
     narrow = Program.build([(-1, 0, -1, 0, S4), (4, 0, -1, 1, S4)], [(1, 0, 0)], inp_shift=[0])
     Path("p.bin").write_bytes(write_binary(narrow, "v1"))
     assert run("p.bin") == 2
-    assert capsys.readouterr().err.startswith("dais-verif: PROGRAM_INVALID: row 1: overflow violation at op 1")
+    as_recorded(capsys.readouterr().err)
     assert run("p.bin", "--unchecked") == 0
     assert "64 vectors, seed 0, overflow unchecked" in capsys.readouterr().out
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.said import raises
 
 pytest.importorskip("cocotb")
 
@@ -86,7 +87,5 @@ class TestTies:
 
     def test_a_missing_latency_says_how_it_is_found(self) -> None:
         dut = SimpleNamespace()
-        with pytest.raises(
-            InputError, match="give latency=N; `dais-verif sim PROGRAM --rtl FILE --clock CLOCK` finds it"
-        ):
+        with raises(InputError):
             dut_of(dut, PROGRAM, PORTS, Pins("clk"))

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.places import ALIR, CORPUS
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.errors import InputError, ProgramError, RequestError, ViolationError
@@ -145,7 +146,7 @@ def test_a_real_binary_comes_back_and_both_are_proved_equal(folder: Path, tmp_pa
     dais_verif.convert(path, tmp_path / "d.json", to="json", layout=layout)
     for name in ("a.json", "d.json"):
         record = dais_verif.diff(load(path, layout=layout), load(tmp_path / name), vectors=5, prove=True)
-        assert record.message.startswith("equal for all inputs"), (name, record.message)
+        as_recorded(record.message)
 
 
 @pytest.mark.parametrize("path", MODELS)
@@ -153,7 +154,7 @@ def test_a_real_model_is_proved_equal_to_its_dais(path: Path, tmp_path: Path) ->
     for name, to in (("a.bin", None), ("d.json", "json")):
         dais_verif.convert(path, tmp_path / name, to=to)
         record = dais_verif.diff(path, tmp_path / name, vectors=5, prove=True)
-        assert record.message.startswith("equal for all inputs"), (name, record.message)
+        as_recorded(record.message)
 
 
 @pytest.mark.parametrize("path", MODELS)
@@ -269,23 +270,21 @@ def test_wide_types_keep_their_bits_where_a_double_cannot_say_their_ends() -> No
 
 @pytest.mark.parametrize("layout", ["published", "headerless"])
 def test_what_a_layout_cannot_say_names_the_op(layout: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"carries no tables .* read by op 2 \(lookup\)"):
+    with raises(InputError):
         dais_verif.convert(ODD["lookup"], tmp_path / "a.bin", to=layout)
 
 
 def test_a_type_that_json_cannot_say_names_the_op(tmp_path: Path) -> None:
     program = dais((3, 0, -1, 0, (1, 0, 2000)))
     for to in ("alir", "json"):
-        with pytest.raises(
-            InputError, match=r"op 2 \(quant\): type s2001\.2000 needs numbers that JSON cannot hold exactly"
-        ):
+        with raises(InputError):
             dais_verif.convert(program, tmp_path / "a.json", to=to)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_sum_beyond_the_limits_of_dais_names_the_op() -> None:
     program = alir([(11, 0, 3, 0, (1, 4, 0))], [(0, 4096, 0), (0, -4096, 0), (1, 0, 0)])
-    with pytest.raises(InputError, match=r"op 2 \(sum\): in DAIS, an intermediate op would need the type"):
+    with raises(InputError):
         to_dais(program)
 
 
@@ -379,7 +378,7 @@ def test_what_cannot_be_asked_for(name: str, to: str | None, line: str, tmp_path
 
 def test_the_program_is_not_written_over(tmp_path: Path) -> None:
     dais_verif.convert(dais(), tmp_path / "a.bin")
-    with pytest.raises(InputError, match="which would be lost"):
+    with raises(InputError):
         dais_verif.convert(tmp_path / "a.bin", tmp_path / "a.bin", to="alir")
     with pytest.raises(ProgramError):
         dais_verif.convert(b"nothing", tmp_path / "b.bin")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.toolchain.data_files import DataFile, copy_into, data_files, mentioned, never_read
@@ -93,12 +94,12 @@ def test_two_that_may_be_meant(folder: Path) -> None:
     file(folder, "src/old/a.mem")
     assert data_files([source(folder, "a.mem")]) == (DataFile("a.mem", one),)  # equal content, so either will do
     file(folder, "src/old/a.mem", "1\n")
-    with pytest.raises(InputError, match=r"'a.mem' may be '.*' or '.*'; name the right one with data"):
+    with raises(InputError):
         data_files([source(folder, "a.mem")])
 
 
 def test_one_that_does_not_exist(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"data file 'x.mem' does not exist; "):
+    with raises(InputError):
         data_files([], [Path("x.mem")])
 
 

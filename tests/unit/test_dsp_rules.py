@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import ToolError
 from dais_verif.synthesis.dsp_rules import with_rules
@@ -38,5 +39,5 @@ def test_every_rule_has_its_place() -> None:
 )
 def test_a_model_that_is_written_otherwise_is_not_taken(old: str, new: str) -> None:
     assert old in MODEL
-    with pytest.raises(ToolError, match="not the known one"):
+    with raises(ToolError):
         with_rules(MODEL.replace(old, new))

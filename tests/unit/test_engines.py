@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
+from support.said import as_recorded
 from support.strategies import batches
 from support.tier import examples
 
@@ -89,7 +90,7 @@ def test_rows_in_many_chunks_are_numbered_from_the_first() -> None:
     x[5000] = 15
     messages = {violation_of(program, Batch.of(x, 1), engine) for engine in ("numpy", "exact")}
     assert len(messages) == 1
-    assert str(messages.pop()).startswith("row 5000: overflow violation at op 1 (add_const): exact result 16 becomes 0")
+    as_recorded(str(messages.pop()))
 
 
 def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
@@ -101,7 +102,7 @@ def test_the_lowest_row_is_reported_before_the_lowest_op() -> None:
     )
     batch = Batch.of([[0], [15]], 1)
     for engine in ("numpy", "exact"):
-        assert str(violation_of(program, batch, engine)).startswith("row 0: overflow violation at op 3 (sub)")
+        as_recorded(str(violation_of(program, batch, engine)))
 
 
 def test_one_op_is_evaluated_from_values_that_no_input_leads_to() -> None:
@@ -133,10 +134,7 @@ def test_a_sum_shifted_far_beyond_its_type_is_exact() -> None:
             [11, -122, 127, -128],
             [0, 1, 0, 1],
         ]
-        assert str(violation_of(program, batch, engine)) == (
-            "row 3: overflow violation at op 2 (sum): exact result 128 becomes -128 in type s8.0"
-            " (op 0 = 122, op 0 = 122, op 1 = 0, op 0 = 122)"
-        )
+        as_recorded(str(violation_of(program, batch, engine)))
 
 
 @pytest.mark.parametrize("engine", ["auto", "numpy"])

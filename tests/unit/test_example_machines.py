@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.cli import main
@@ -34,7 +35,8 @@ def test_every_frame_is_the_program(
 ) -> None:
     (tmp_path / "frame.toml").write_text(module.FRAMES[name])
     record = dais_verif.diff(right, program, frame=tmp_path / "frame.toml", prove=True)
-    assert record.verdict is Verdict.PASS and record.message.startswith("every frame: equal for all inputs")
+    as_recorded(record.message)
+    assert record.verdict is Verdict.PASS
     assert record.frame is not None and record.frame.stalled and not record.frame.free
 
 
@@ -53,7 +55,8 @@ def test_a_fault_in_control_is_refuted(
         assert outputs[1][int(shown.signal[2:-1])] == float(shown.value)
         assert not np.array_equal(*outputs)
     else:  # a register that ignores the stall
-        assert "a stall in place of cycle 8 changes higher[0]" in record.message and sequence["en"][8, 0] == 0
+        as_recorded(record.message)
+        assert sequence["en"][8, 0] == 0
 
 
 @MACHINES

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.exhaustive_vectors import U8, check_promises, declare, low_bits, port_rows, reads, values_of
+from support.said import raises
 from support.strategies import programs
 from support.tier import examples
 
@@ -307,7 +308,7 @@ def test_coarse_and_fine_agree_where_bits_do_not_matter() -> None:
 def test_max_bits_is_bounded() -> None:
     program = Program.build(reads(1), [(0, 0, 0)], inp_shift=[0])
     for bits in (-1, 32):
-        with pytest.raises(InputError, match=f"max_bits is {bits}, must be 0 to 31"):
+        with raises(InputError):
             plan(program, max_rows=1, max_bits=bits)
 
 

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.files import (
@@ -37,7 +38,7 @@ def test_what_was_there_stays_if_writing_fails(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(InputError, match="kept': No space left on device; choose another place with -o"):
+    with raises(InputError):
         write_atomically(path, b"new")
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["kept"])
 
@@ -89,7 +90,7 @@ def test_impossible_places_are_refused(tmp_path: Path, name: str, reason: str) -
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(InputError) as caught:
         write_atomically(tmp_path / name, b"data")
-    assert "cannot write" in str(caught.value)
+    as_recorded(str(caught.value))
     assert reason.lower() in str(caught.value).lower()
     assert "-o" in str(caught.value)
     with pytest.raises(InputError) as before:
@@ -110,7 +111,7 @@ def test_files_that_can_be_written_are_left_as_they_are(tmp_path: Path, name: st
 def test_folders_that_cannot_be_made_are_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     for name in ("file", "file/below", "/proc/below/it"):
-        with pytest.raises(InputError, match=r"cannot write .*; choose another place with -o"):
+        with raises(InputError):
             require_writable_folder(tmp_path / name, "-o")
     require_writable_folder(tmp_path / "a" / "b", "-o")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -125,7 +126,7 @@ def test_folders_are_made_with_their_parents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "reason"), [("file", "File exists"), ("file/below", "Not a directory")])
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(InputError, match=f"cannot create the folder '.*': {reason}; choose another place with -o"):
+    with raises(InputError):
         make_folder(tmp_path / name)
 
 
@@ -170,18 +171,18 @@ def test_a_folder_that_somebody_works_in_is_not_replaced(change, problem: str, t
     replace_folder(out, folder_files(a="1", rtl__b="2"), "manifest.json")
     change(out)
     before = sorted(out.rglob("*"))
-    with pytest.raises(InputError, match=f"out' is not replaced: .*{problem}"):
+    with raises(InputError):
         replace_folder(out, folder_files(a="3"), "manifest.json")
     assert sorted(out.rglob("*")) == before and os.listdir(tmp_path) == ["out"]
 
 
 def test_a_file_and_the_current_folder_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("kept")
-    with pytest.raises(InputError, match="it is a file"):
+    with raises(InputError):
         replace_folder(tmp_path / "file", folder_files(a="1"), "manifest.json")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with pytest.raises(InputError, match="it is the current folder"):
+    with raises(InputError):
         replace_folder(Path("."), folder_files(a="1"), "manifest.json")
 
 
@@ -196,7 +197,7 @@ def test_a_folder_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, m
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", full)
-    with pytest.raises(InputError, match="No space left on device; choose another place with -o"):
+    with raises(InputError):
         replace_folder(out, folder_files(a="2"), "manifest.json")
     assert listing(out) == folder_files(a="1") and os.listdir(tmp_path) == ["out"]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support import fake_jobs
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -153,7 +154,8 @@ def dais_verif_line(*words: object) -> str:
 
 def test_a_certificate_by_function_and_by_command(signed: Path) -> None:
     record = dais_verif.verify_certificate(signed)
-    assert record.passed and record.findings == [] and record.message == "the certificate holds"
+    as_recorded(record.message)
+    assert record.passed and record.findings == []
     assert record.facts is not None and record.facts.evidence > 0
     assert told("verify-cert", signed) == record.to_dict()
 
@@ -172,7 +174,7 @@ def test_a_damaged_certificate_is_a_finding_and_none_is_an_error(tmp_path: Path)
     record = verify_certificate(CertificateRequest(certificate=tmp_path))
     assert [finding.expected for finding in record.findings] == ["an unedited certificate"]
     assert record.facts is None and told("verify-cert", tmp_path) == record.to_dict()
-    with pytest.raises(InputError, match="no certificate"):
+    with raises(InputError):
         dais_verif.verify_certificate(tmp_path / "nowhere")
 
 
@@ -183,13 +185,13 @@ def test_the_message_counts_findings() -> None:
 
 
 def test_a_sign_off_that_nobody_can_mean(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="certifies a file"):
+    with raises(RequestError):
         SignOffRequest(program=SUM)  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="ports and clock are for RTL"):
+    with raises(RequestError):
         SignOffRequest(program="a.bin", design=DesignRequest(ports=Path("ports.toml")))
-    with pytest.raises(RequestError, match="parameters is not for a sign-off"):
+    with raises(RequestError):
         SignOffRequest(program="a.bin", design=DesignRequest(rtl=(Path("a.v"),), parameters=(("W", "8"),)))
-    with pytest.raises(RequestError, match="verify_time judges the signer"):
+    with raises(RequestError):
         CertificateRequest(certificate=tmp_path, verify_time=datetime.now(UTC))
     with pytest.raises(RequestError, match="time zone"):
         CertificateRequest(certificate=tmp_path, allowed_signers=tmp_path, verify_time=datetime(2027, 1, 1))

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import InputError, ProgramError, VerdictError
 from dais_verif.flows.check import CheckRequest, check
@@ -35,7 +36,7 @@ def test_finds_inputs_that_break_a_promise(capsys: pytest.CaptureFixture[str]) -
     (broken,) = record.overflow.broken or []
     assert broken.op == 1 and broken.inputs is not None
     assert not -8 <= 2 * int(broken.inputs[0]) <= 7
-    with pytest.raises(VerdictError, match=r"PROGRAM_INVALID: 1 op can break a promise") as caught:
+    with raises(VerdictError) as caught:
         record.raise_for_verdict()
     assert caught.value.verdict is Verdict.PROGRAM_INVALID
     assert capsys.readouterr() == ("", "")
@@ -51,7 +52,7 @@ def test_says_unknown_where_the_prover_is_missing(monkeypatch: pytest.MonkeyPatc
 def test_what_is_no_program_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ProgramError):
         check(CheckRequest(program=b"no program"))
-    with pytest.raises(InputError, match="No such file"):
+    with raises(InputError):
         check(CheckRequest(program=tmp_path / "nowhere.bin"))
 
 
@@ -63,5 +64,5 @@ def test_a_record_comes_back_from_its_json(proof: bool) -> None:
 
 
 def test_damaged_json_is_an_error() -> None:
-    with pytest.raises(InputError, match="is not a CheckRecord"):
+    with raises(InputError):
         CheckRecord.from_json('{"verdict": "GOOD"}')

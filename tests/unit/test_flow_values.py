@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.said import raises
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError, RequestError, ViolationError
@@ -59,7 +60,7 @@ def test_the_line_of_a_profile_asks_for_the_same(tmp_path: Path, capsys: pytest.
     assert main._run([*words, "--json"]) == 0
     again = ProfileRecord.from_json(capsys.readouterr().out)
     assert (again.program, again.vectors, again.sequences[1].calls) == (done.record.program, 5, 2)
-    with pytest.raises(RequestError, match="leaves nothing to measure"):
+    with raises(RequestError):
         ProfileRequest(program=SUM, samples=1, ignore_first=True)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.planting import plant
+from support.said import as_recorded, raises
 from support.tier import examples
 
 import dais_verif
@@ -123,7 +124,7 @@ def test_a_cluster_judges_the_same_cases(tmp_path: Path) -> None:
 def test_a_cluster_has_a_name_and_no_tool_of_others(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere"):
         dais_verif.fuzz(count=1, cluster="nowhere", output=tmp_path / "crashers")
-    with pytest.raises(RequestError, match="new cases by built-in pairs"):
+    with raises(RequestError):
         dais_verif.fuzz(count=1, cluster="local", against="da4ml", output=tmp_path / "crashers")
 
 
@@ -152,7 +153,7 @@ def test_a_run_that_compares_nothing_is_no_pass(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("dais_verif.golden.fast.why_not", lambda: "not built")
     record = dais_verif.fuzz(pairs="fast", count=5, jobs=1, output=tmp_path / "fast")
     assert (record.verdict, record.cases, record.pairs) == (Verdict.NOT_RUN, 5, {})
-    assert "nothing was compared on 5 cases" in record.message
+    as_recorded(record.message)
 
     class Run:
         record = type("Record", (), {"verdict": Verdict.NOT_RUN, "message": "no vector was compared"})
@@ -208,7 +209,7 @@ def test_an_interrupt_leaves_a_record_of_what_was_judged(
         dais_verif.fuzz(pairs="text", count=100, jobs=1, output=tmp_path)
     record = dais_verif.FuzzRecord.from_json((tmp_path / "fuzz.json").read_text())
     assert (record.verdict, record.cases) == (Verdict.INTERRUPTED, 25 * stretches)
-    assert record.message.startswith(f"interrupted when {25 * stretches} cases had been judged: ")
+    as_recorded(record.message)
     again = ["fuzz", "--pair", "text", "--count", "5", "--jobs", "1", "--resume", "-o", str(tmp_path)]
     assert main._run(again) == 130
     monkeypatch.undo()
@@ -253,7 +254,7 @@ def test_what_cannot_be_asked_for(options: dict[str, object], said: str, tmp_pat
 
 
 def test_a_folder_without_cases(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no case"):
+    with raises(InputError):
         cases_in(tmp_path)
 
 
@@ -326,7 +327,8 @@ def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert [(case.kind, case.opcodes, case.ops <= 5) for case in record.found] == [("exit code 9", ["add"], True)]
     again = dais_verif.fuzz(replay=tmp_path / "crashers")
-    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # files never name a command to run
+    as_recorded(again.message)
+    assert again.verdict is Verdict.UNKNOWN  # files never name a command to run
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.planting import plant
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import InputError, RequestError
@@ -29,7 +30,7 @@ def test_machines_and_kernels_agree(tmp_path: Path) -> None:
         record = dais_verif.fuzz(kind=kind, pairs=pairs, count=count, jobs=1, output=tmp_path / kind)
         assert record.verdict is Verdict.PASS and record.kind == kind
         assert record.pairs[pairs[0]] == count
-    with pytest.raises(InputError, match=r"the run in .* had"):
+    with raises(InputError):
         dais_verif.fuzz(kind="machine", pairs="text", count=1, resume=True, output=tmp_path / "kernel")
 
 
@@ -70,11 +71,11 @@ def test_a_machine_becomes_as_small_as_what_fails() -> None:
 
 
 def test_what_is_no_request() -> None:
-    with pytest.raises(RequestError, match="must be one of program, machine, kernel"):
+    with raises(RequestError):
         dais_verif.fuzz(kind="board")
-    with pytest.raises(RequestError, match="must be among engines"):
+    with raises(RequestError):
         dais_verif.fuzz(kind="machine", pairs="layouts")
-    with pytest.raises(RequestError, match="take programs only"):
+    with raises(RequestError):
         dais_verif.fuzz(kind="machine", against="da4ml")
 
 

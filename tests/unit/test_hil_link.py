@@ -8,6 +8,7 @@ import threading
 
 import pytest
 from support.boards import link_to
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.hil.link import LinkClosed, Target, parse_target
@@ -59,9 +60,7 @@ def test_targets(text: str, scheme: str, place: str, port: int, baud: int) -> No
     ],
 )
 def test_what_is_no_target(text: str) -> None:
-    with pytest.raises(
-        InputError, match=r"target .*; must be like serial:///dev/ttyUSB0\?baud=115200, tcp://host:port"
-    ):
+    with raises(InputError):
         parse_target(text)
 
 
@@ -100,7 +99,7 @@ def test_the_other_end_is_gone() -> None:
         theirs.sendall(b"last words")
         theirs.close()
         assert link.receive(1) == b"last words"
-        with pytest.raises(LinkClosed, match="the link to the board was closed by the other end"):
+        with raises(LinkClosed):
             link.receive(1)
         with pytest.raises(LinkClosed):
             link.send(b"x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
+from support.said import raises
 
 from dais_verif.errors import ToolError
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
@@ -64,5 +64,5 @@ def test_a_silent_board_is_told() -> None:
     board, requests = Board(silent=2), drawn(4, 5)
     for tag in range(2):
         answer(board, tag, requests[tag], 10.0)
-    with pytest.raises(ToolError, match="does not answer request 2"):
+    with raises(ToolError):
         answer(board, 2, requests[2], 0.0)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.kernel_cases import access_cases, evaluate_access
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.kernels.access import TensorAccess, map_region
@@ -55,7 +56,7 @@ class TestRegions:
     def test_coefficients_are_binary32(self) -> None:
         assert DimPattern(0, 1 / 3, 1 / 3).start_a == 0.3333333432674408
         for value in (math.nan, math.inf, 1e39):
-            with pytest.raises(InputError, match="finite binary32 number"):
+            with raises(InputError):
                 DimPattern(0, value)
 
     @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ class TestRegions:
             assert access.region(Region((5,), (1,))) == ((0,), (12,))
 
     def test_a_dimension_of_the_index_space_that_is_not_there(self) -> None:
-        with pytest.raises(InputError, match="dimension 0 follows dimension 3 of the index space, which has 1"):
+        with raises(InputError):
             one_dim(12, DimPattern.affine(3, 1, 0, 0)).region(Region((0,), (1,)))
 
     def test_dimensions_beyond_five_are_in_further_patterns(self) -> None:

@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.said import raises
 
 from dais_verif.errors import ProgramError
 from dais_verif.golden.oracle import evaluate
@@ -83,7 +83,7 @@ class TestExpressions:
         assert builder.at_most(x, builder.constant(-(1 << 13), 0)).type == FixedType(1, 13, 0)
 
     def test_a_constant_that_no_op_holds(self) -> None:
-        with pytest.raises(ProgramError, match="a constant of 64 bits does not fit an op"):
+        with raises(ProgramError):
             BlockBuilder().constant(1 << 63, 0)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError
 from dais_verif.kernels.caller import instantiate
@@ -176,9 +177,10 @@ class TestBroken:
         libraries = find_libraries(files, installed=False)
         assert names(libraries) == ("larger",)
         (broken,) = libraries.broken
-        assert str(broken).startswith(f"library bad ({files[0]}) is left out: ") and why in broken.why
+        as_recorded(str(broken))
+        assert why in broken.why
         assert "\n" not in str(broken)
-        with pytest.raises(InputError, match=r"no library has a kernel 'bare'.* library bad .* is left out"):
+        with raises(InputError):
             libraries.find("bare")
 
     def test_a_broken_package(self, package: Path) -> None:
@@ -187,7 +189,7 @@ class TestBroken:
         assert [one.name for one in libraries.broken] == ["gone"]
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="name a Python file with a LIBRARY"):
+        with raises(InputError):
             find_libraries([tmp_path / "none.py"])
 
     def test_two_of_one_name(self, tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ class TestBroken:
         files = [written(tmp_path, "mine", OUTSIDERS), written(tmp_path / "a", "mine", BARE)]
         libraries = find_libraries(files, installed=False)
         assert names(libraries) == ("larger",)
-        assert "another library is called mine" in libraries.broken[0].why
+        as_recorded(libraries.broken[0].why)
 
 
 class TestNames:
@@ -209,7 +211,7 @@ class TestNames:
         assert libraries.find("b/bare")[0].name == "b"
         code, answer = libraries.habana_kernel(HabanaKernelParams("bare"))
         assert code is GlueCode.NODE_NOT_FOUND and "a/bare or b/bare" in answer.failure
-        with pytest.raises(InputError, match="several libraries have a kernel 'bare': name it a/bare or b/bare"):
+        with raises(InputError):
             libraries.find("bare")
 
     def test_a_unique_name_may_be_qualified(self, tmp_path: Path) -> None:

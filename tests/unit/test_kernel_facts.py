@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from support.kernel_instances import S5, WINDOW, instance, instances
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError
 from dais_verif.golden import form_facts
@@ -67,10 +68,8 @@ def test_the_finding_says_what_is_there() -> None:
     two = memory_form(INSTANCES["mul"], 2)
     mixed = MemoryForm(two.machine, replace(form.facts, words=two.facts.words, bits=two.facts.bits))
     (finding,) = check_facts(INSTANCES["mul"], mixed).findings
-    assert (
-        str(finding).startswith("latency: 7 is stated, but it is 10, of the range [1, 0] to [2, 3]")
-        and finding.fact == "latency"
-    )
+    as_recorded(str(finding))
+    assert finding.fact == "latency"
 
 
 def test_a_machine_of_other_facts_is_found() -> None:
@@ -103,7 +102,7 @@ def test_control_that_looks_at_data_is_refused() -> None:
     done = next(n for n, c in enumerate(connections) if c.target.signal == "done")
     looking = Connection(connections[done].source, whole("done"), whole("in0_write"))
     wrong = replace(form.machine, connections=(*connections[:done], looking, *connections[done + 1 :]))
-    with pytest.raises(InputError, match="done depends on in0_write"):
+    with raises(InputError):
         check_facts(INSTANCES["mul"], form._replace(machine=wrong))
 
 
@@ -122,7 +121,8 @@ def test_a_stream_that_gives_outputs_elsewhere_is_found(axis: str) -> None:
     wrong = replace(raster, **{axis: replace(was, count=was.count - 1)})
     machine = stream_machine(one, raster, control_of(wrong))
     report = check_facts(one, replace(stream_form(one), machine=machine))
-    assert report.verdict is Verdict.RTL_MISMATCH and "of two images without a pause" in str(report.findings[0])
+    as_recorded(str(report.findings[0]))
+    assert report.verdict is Verdict.RTL_MISMATCH
 
 
 def test_a_register_that_a_reset_leaves_is_found() -> None:
@@ -138,7 +138,7 @@ def test_a_register_that_a_reset_leaves_is_found() -> None:
     faulty = replace(form.machine, signals={**form.machine.signals, "pending": pending})
     assert not check_facts(one, form).findings
     (finding,) = check_facts(one, replace(form, machine=faulty)).findings
-    assert "pending[0] can keep its value" in str(finding)
+    as_recorded(str(finding))
 
 
 def test_what_takes_too_long_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.said import as_recorded, raises
 from support.tier import examples
 from support.upstream_kernels import upstream
 
@@ -131,7 +132,7 @@ class TestOutputs:
         report = check_mapping(Mapping((4, 3), (), (y,)))
         assert (report.verdict, report.findings, report.members, report.elements) == (Verdict.PASS, (), 12, 63)
         (outside,) = check_mapping(Mapping((4, 3), (), (y,)), inside=True).findings
-        assert str(outside) == "y: an element outside is written, element [7, 0], member [3, 0]"
+        as_recorded(str(outside))
 
     @pytest.mark.parametrize(
         ("geometry", "dims", "said"),
@@ -283,7 +284,7 @@ class TestBlocks:
         assert self.report([(0,), (1,), (0,)]) == ["y: an element is written twice, element [0], member [0]"]
         y = MappedTensor("y", (9,), access(block(0, 3)), Addressing(((3,),), ((0,), (2,))))
         (finding,) = check_mapping(Mapping((3,), (), (y,))).findings
-        assert str(finding) == "y: an element is never written, element [1], member [0]"
+        as_recorded(str(finding))
 
 
 @st.composite
@@ -401,15 +402,15 @@ class TestUpstream:
 class TestMappings:
     def test_an_empty_index_space_is_refused(self) -> None:
         for geometry in ((), (3, 0)):
-            with pytest.raises(InputError, match="at least one member in each dimension"):
+            with raises(InputError):
                 Mapping(geometry, (), ())
 
     def test_a_pattern_of_a_dimension_that_is_not_there_is_refused(self) -> None:
-        with pytest.raises(InputError, match="follows dimension 1 of the index space, which has 1"):
+        with raises(InputError):
             Mapping((3,), (), (MappedTensor("y", (3,), access(point(1))),))
 
     def test_members_of_different_shapes_have_no_block(self) -> None:
         growing = MappedTensor("y", (40,), access(DimPattern(0, 1, 2, 0, 1)))
         mapping = Mapping((3,), (), (growing,))
-        with pytest.raises(InputError, match="a block needs a single slope, an integer"):
+        with raises(InputError):
             mapping.addressing(growing)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.kernel_frames import Range, driven, random_inputs, read_back, whole, words
 from support.kernel_instances import instance, instances
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import InputError
@@ -219,7 +220,7 @@ def test_a_fault_is_no_unfolded_program(fault: str, tmp_path: Path) -> None:
 
 def test_so_many_side_by_side_are_refused_that_no_dimension_has() -> None:
     for parallel in (0, 5):
-        with pytest.raises(InputError, match=rf"\[3, 4.*and {parallel} members side by side .*ask for 1 to 4"):
+        with raises(InputError):
             memory_form(INSTANCES["conv2d"], parallel)
 
 

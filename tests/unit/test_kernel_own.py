@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.places import ALIR, CORPUS
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import InputError, ProgramError, RequestError
@@ -78,7 +79,7 @@ class TestFilter:
         path.write_text(late.replace("16*[0] + 0..15", "[0] + 2..17"), encoding="utf-8")
         (finding,) = check_mapping(read_own_kernel(path).mapping).failures
         assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (0,), 2)
-        with pytest.raises(InputError, match="breaks a law"):
+        with raises(InputError):
             dais_verif.build_kernel(str(path), output=tmp_path / "out")
 
     def test_what_an_earlier_build_left_is_no_output_while_it_is_the_program(self, tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ class TestFilter:
         path.write_text(FIR, encoding="utf-8")
         dais_verif.build_kernel(str(path), output=tmp_path / "out")
         path.write_text(re.sub("program = .*", 'program = "out/core.bin"', FIR), encoding="utf-8")
-        with pytest.raises(RequestError, match=r"core\.bin' is the same file as .*, to which .* refers"):
+        with raises(RequestError):
             dais_verif.build_kernel(str(path), output=tmp_path / "out")
 
 
@@ -138,7 +139,7 @@ class TestBatches:
 
     def test_ops_of_alir_are_others(self, tmp_path: Path) -> None:
         tap = '[[printf]]\nmessage = "%d"\nop = 3\nraw = true\n'
-        with pytest.raises(InputError, match="printf shows an op of an ALIR program"):
+        with raises(InputError):
             read(tmp_path, batch("alir_tables", 2) + tap)
         assert read(tmp_path, batch("jet_tagger", 2) + tap).taps[0].op == 3
         # Inputs 3 and 2 are shifted: in the block, op 3 comes after the ops that read them, and has another index.
@@ -225,13 +226,11 @@ class TestFile:
 
     def test_an_output_that_its_type_does_not_hold(self, folder: Path) -> None:
         before, after = ONE.rsplit("s4.1", 1)
-        with pytest.raises(
-            InputError, match=r"output 0 of the block has type s4.1, which s4.0 does not hold; s4.1 holds"
-        ):
+        with raises(InputError):
             read(folder, f"{before}s4.0{after}")
 
     def test_more_elements_than_a_block_has_ports(self, folder: Path) -> None:
-        with pytest.raises(InputError, match="a member touches 4000000000 elements"):
+        with raises(InputError):
             read(folder, ONE.replace("shape = [3, 2]", "shape = [1, 4000000000]", 1).replace('"[0] + 1"', '"all"'))
 
 
@@ -258,11 +257,11 @@ class TestSpelling:
         "text", ["", "[]", "[10]", "0*[0]", "-1*[0]", "[0] + x", "[0] 1", "[0]+1...2", "all ", "[0] + \u0661"]
     )
     def test_what_is_no_pattern(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"is not a pattern|at least 1"):
+        with raises(InputError):
             read_pattern(text)
 
     def test_types(self) -> None:
         assert read_type("s6.2") == FixedType(1, 3, 2) and read_type("u4.-1") == FixedType(0, 5, -1)
         for text in ("", "6.2", "s6", "s-1.0", "s6.2.", "S6.2", "s\u0661.0"):
-            with pytest.raises(InputError, match="is not a type"):
+            with raises(InputError):
                 read_type(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.kernel_instances import S5, instance, instances
+from support.said import raises
 
 import dais_verif.flows.kernels.printing as printing
 from dais_verif.emitter.machines import emit_machine
@@ -131,5 +132,5 @@ class TestDifferences:
         assert len(texts_of(one, run, [(1, 3)] * 5)[0]) == 5
 
     def test_nothing_to_print_is_refused(self) -> None:
-        with pytest.raises(InputError, match="tanh: no member prints"):
+        with raises(InputError):
             print_members(replace(INSTANCES["tanh"], taps=()), [])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.golden import members
@@ -346,7 +347,7 @@ class TestPooling:
         def asked(name: str, high: int, **more: int) -> HabanaKernelParams:
             return image_request(name, s4, FixedType(1, 5, 2), (3, 4), (high, 3), POOL.pack({**given, **more}))
 
-        with pytest.raises(GlueError, match=r"\(8\): exclude_pads needs pads of 0: windows at the border") as refused:
+        with raises(GlueError) as refused:
             instantiate(LIBRARY, asked("avg_pool", 4, pad_h=1, exclude_pads=1))
         assert refused.value.code is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
         x = random_raw(np.random.default_rng(3), s4, (2, 3, 4))

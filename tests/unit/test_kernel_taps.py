@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.kernel_instances import S5
 from support.kernel_instances import instance as shipped
+from support.said import raises
 
 import dais_verif
 from dais_verif.emitter.machines import emit_machine
@@ -164,7 +165,7 @@ class TestMachine:
         one = tapped(PrintfTap("here\n"))
         form = memory_form(one, printf=True)
         assert "tap" not in form.machine.signals and "tap_valid" in form.machine.signals
-        with pytest.raises(InputError, match="one after the other, not 2 in parallel"):
+        with raises(InputError):
             memory_form(one, 2, printf=True)
 
 
@@ -199,7 +200,7 @@ class TestLibraries:
         wide = Program.build([(-1, 0, -1, 0, (0, 30, 3))], [(0, 0, 0), (0, 3, 0), (0, 6, 0)], inp_shift=[0])
         require_taps(wide, [PrintfTap("%f", output=2)])
         for tap in (PrintfTap("%u", output=1), PrintfTap("%hhu", output=2), PrintfTap("%f", output=0, raw=True)):
-            with pytest.raises(InputError, match="bits; a variable is a dword"):
+            with raises(InputError):
                 require_taps(wide, [tap])
 
 
@@ -241,7 +242,7 @@ class TestFile:
         )
         assert print_instance(read_instance(path), [np.array([[3, -1]])]).texts == [["is 0.750000\n", "is 0.000000\n"]]
         path.write_text(path.read_text().replace("output = 0", "output = 1"))
-        with pytest.raises(InputError, match=r"relu: printf .*: there is no output 1 in a block of 1"):
+        with raises(InputError):
             read_instance(path)
 
     def test_one_table_and_a_range(self, tmp_path: Path, example: KernelInstance) -> None:

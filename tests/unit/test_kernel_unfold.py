@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.kernel_instances import OUT, S5, instances
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.golden import run_raw
@@ -66,10 +67,10 @@ class TestOdd:
         assert (found == np.pad(expected, [(0, 0), (0, 2)])).all()
 
     def test_shifts_of_ports_must_agree(self) -> None:
-        with pytest.raises(InputError, match="pairs: two ports shift one element of an input by different bits"):
+        with raises(InputError):
             unfold(self.doubled(shift=1))
 
     def test_too_many_ops(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(unfolding, "MOST_OPS", 14)
-        with pytest.raises(InputError, match="pairs: 5 members of 3 ops each are more than 14 ops"):
+        with raises(InputError):
             unfold(self.doubled())

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
@@ -92,14 +93,14 @@ def test_a_program_without_anything_is_valid_in_every_layout() -> None:
 def test_tables_need_v1() -> None:
     program = small((8, 0, -1, 0, U4), tables=[[1] * 16])
     for layout in ("headerless", "published"):
-        with pytest.raises(InputError, match=f"{layout} layout carries no tables and the program has 1, read by op 1 "):
+        with raises(InputError):
             write_binary(program, layout)
 
 
 def test_unknown_layout_is_refused_in_both_directions() -> None:
-    with pytest.raises(InputError, match="must be one of published, headerless, v1, not 'v2'"):
+    with raises(InputError):
         read_binary(words(0, 0, 0), "v2")
-    with pytest.raises(InputError, match="must be one of published, headerless, v1, not 'v2'"):
+    with raises(InputError):
         write_binary(Program.build([], []), "v2")
 
 
@@ -197,7 +198,7 @@ def test_ambiguous_is_headerless_with_one_warning(program: Program) -> None:
         with pytest.warns(AssumedLayoutWarning) as caught:
             found = read_binary(write_binary(program, layout))
         assert len(caught) == 1
-        assert "read as headerless; to choose, give --layout" in str(caught[0].message)
+        as_recorded(str(caught[0].message))
         assert (found.origin.layout, found.origin.assumed) == ("headerless", True)
         assert (found.hash == program.hash) == (layout == "headerless")
 
@@ -242,7 +243,7 @@ def test_if_both_equations_hold_and_v1_is_not_valid_it_is_not_v1() -> None:
 def test_if_both_equations_hold_an_unknown_spec_version_is_not_v1() -> None:
     """A file of 7 inputs and one op is not read as v1, in which it would have spec version 7 and 10 table entries."""
     data = words(7, 0, 1, 0, 0, 1, 0, 10, 0, 0, -1, 6, -1, 0, 0, 0, 4, 0)
-    with pytest.raises(ProgramError, match="spec_version is 7"):
+    with raises(ProgramError):
         read_binary(data, "v1")
     found, assumed = detected(data)
     assert (found.origin.layout, found.n_in, found.n_ops, assumed) == ("headerless", 7, 1, False)
@@ -252,15 +253,13 @@ def test_if_both_equations_hold_an_unknown_spec_version_is_not_v1() -> None:
 def test_another_spec_version_is_refused_by_name(spec: int) -> None:
     data = words(spec, 0, 0, 0, 0, 0)
     for layout in (None, "v1"):
-        with pytest.raises(ProgramError, match=f"spec_version is {spec}, must be 0 or 1"):
+        with raises(ProgramError):
             read_binary(data, layout)
 
 
 def test_a_file_valid_in_no_order_is_explained_as_headerless() -> None:
     data = words(1, 0, 1, 0, *(42, 0, -1, 0, 0, 0, 4, 0))
-    with pytest.raises(
-        ProgramError, match=r"read as headerless: op 0: opcode is 42, must be one of -9, -6, -3, -2, -1"
-    ):
+    with raises(ProgramError):
         read_binary(data)
 
 
@@ -295,7 +294,7 @@ def test_length_equation(layout: str, values: tuple[int, ...], message: str) -> 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 4097])
 def test_length_must_be_a_multiple_of_4(size: int) -> None:
-    with pytest.raises(ProgramError, match=f"the file has {size} bytes, must be a multiple of 4"):
+    with raises(ProgramError):
         read_binary(bytes(size))
 
 

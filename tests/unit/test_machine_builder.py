@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import ProgramError
@@ -54,7 +55,7 @@ def test_parts_of_views() -> None:
     assert view[:2].at(View("i", 0, 1)) == View("m", 2, 4, Index(View("i", 0, 1), 2))
     assert [one.start for one in view] == [2, 3, 4, 5, 6, 7]
     for part in (6, -7, slice(3, 3), slice(0, 4, 2)):
-        with pytest.raises(IndexError, match="has no elements"):
+        with raises(IndexError):
             view[part]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.counting import growth
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.errors import InputError
@@ -149,7 +150,8 @@ def test_a_counter_that_data_stops_needs_to_be_set_back(tmp_path: Path) -> None:
     record = compared(counted(start=True), COUNT, FOUR + "held.begin = [1, 0, 0, 0]\n", tmp_path)
     assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.restored == []
     record = compared(counted(start=False), COUNT, FOUR, tmp_path)
-    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 1 from power-up")
+    as_recorded(record.message)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER
 
 
 def summed(*, whole: bool) -> Machine:
@@ -211,7 +213,7 @@ def test_a_reset_that_leaves_the_counter_is_refuted(tmp_path: Path) -> None:
     machine = summed(whole=False)
     record = dais_verif.diff(machine, TOTAL, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and not record.frame.reset
-    assert record.message.startswith("the frame after a reset in place of cycle 0: frame 0 from power-up:")
+    as_recorded(record.message)
     arrays = dict(np.load(tmp_path / "w.npz"))
     assert arrays["rst"][:, 0].tolist() == [1, 0, 0, 0, 0, 0] and record.frame.output is not None
     found = dais_verif.run_machine(machine, arrays).outputs["y"][0, 5, 0]
@@ -244,7 +246,7 @@ def test_what_is_not_restored_is_named(tmp_path: Path) -> None:
     frame = 'cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 0 }]\n'
     record = compared(made.build(), assemble("input x\nx = s8.0 input x\noutput y = x"), frame, tmp_path)
     assert record.verdict is Verdict.UNKNOWN
-    assert "odd[0] is not restored: it depends on odd[0] at its start, x[0] in cycle 0" in record.message
+    as_recorded(record.message)
 
 
 @pytest.mark.parametrize(
@@ -266,8 +268,9 @@ def test_an_index_that_may_leave_its_memory_is_refused_by_name(inputs: str, reas
     ops: list[Any] = [(-1, j, -1, 0, (1, 7, 0)) for j in range(count)]
     with pytest.raises(InputError) as caught:
         compared(made.build(), Program.build(ops, [(0, 0, 0)], inp_shift=[0] * count), frame, tmp_path)
-    assert "the index of memory[0:1 + 1*i[0:1]], which can be outside of its memory" in str(caught.value)
-    assert "it depends on i[0] in cycle" in str(caught.value) and reason.split()[0] in str(caught.value)
+    as_recorded(str(caught.value))
+    as_recorded(str(caught.value))
+    assert reason.split()[0] in str(caught.value)
 
 
 def passed_on() -> Machine:

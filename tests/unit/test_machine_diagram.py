@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.machines import connect, counter, machine, read_tree, signal
 from support.places import FSM
+from support.said import raises
 
 import dais_verif
 from dais_verif.cli.main import main
@@ -165,7 +166,7 @@ def test_the_page_of_a_simulation_shows_the_machine(tmp_path: Path) -> None:
     render_report(ReportRequest(records=(tmp_path / "run",), output=page), progress=Silent())
     assert 'id="machine"' in page.read_text(), "found where the record says"
     other = dais_verif.load_machine(FSM / "f01_counter" / "fsm.json.gz")
-    with pytest.raises(InputError, match="not the one in the records"):
+    with raises(InputError):
         write_report([record], other, page)
     path.write_text(path.read_text().replace("= 0", "= 1"))
     told = Silent()

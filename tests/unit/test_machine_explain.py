@@ -12,6 +12,7 @@ import pytest
 from support.machines import connect as connection
 from support.machines import counter, machine, read_tree, signal
 from support.places import FSM
+from support.said import raises
 
 import dais_verif
 from dais_verif.cli.main import main
@@ -135,7 +136,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
         dais_verif.explain_machine(of, inputs=FIFO / "inputs.npz", cycle=256)
     with pytest.raises(InputError, match="sequence 2: there are 2"):
         dais_verif.explain_machine(of, inputs=FIFO / "inputs.npz", sequence=2, vectors=10)
-    with pytest.raises(RequestError, match="cycle and sequence are for machines"):
+    with raises(RequestError):
         dais_verif.explain_machine(b"[[0, 0], [], [], [], [], [], -1, -1]")
     generated = dais_verif.explain_machine(of, inputs=FIFO / "inputs.npz", sequence=1, cycle=9, vectors=10)
     assert generated.cycles == 10

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.machines import NIBBLE, block, connect, signal, tree
 from support.places import FSM
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.errors import InputError
@@ -63,7 +64,8 @@ def compared(a: Any, b: Program, frame: str, folder: Path, **asked: Any) -> dais
 
 def test_a_folded_dense_layer_equals_the_layer(tmp_path: Path) -> None:
     record = compared(DENSE, dense(weights()), FRAME, tmp_path)
-    assert record.verdict is Verdict.PASS and record.message.startswith("every frame: equal for all inputs")
+    as_recorded(record.message)
+    assert record.verdict is Verdict.PASS
     assert record.frame is not None and (record.frame.free, record.frame.restored) == ([], ["cnt[0]"])
 
 
@@ -153,7 +155,8 @@ def test_a_serial_sum_with_a_stall(tmp_path: Path) -> None:
 
 def test_a_sum_that_is_not_cleared_is_wrong_in_the_second_frame(tmp_path: Path) -> None:
     record = compared(written(accumulator(False), tmp_path), total(), SUM, tmp_path)
-    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 1 from power-up:")
+    as_recorded(record.message)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER
     assert record.frame is not None and "acc[0]" in record.frame.free
 
 
@@ -185,7 +188,8 @@ def test_what_only_a_state_shows_that_is_never_reached_is_unknown(tmp_path: Path
     of["fsm"]["signal_order"] += ["bad", "INTERNAL_same_inp", "INTERNAL_same_outp"]
     zero = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (5, -1, -1, 0, (0, 8, 0))], [(1, 0, 0)], inp_shift=[0] * 4)
     record = compared(written(of, tmp_path), zero, SUM.replace("stall.en = 0", ""), tmp_path)
-    assert record.verdict is Verdict.UNKNOWN and "the first 3 frames are right" in record.message
+    as_recorded(record.message)
+    assert record.verdict is Verdict.UNKNOWN
 
 
 def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
@@ -193,7 +197,7 @@ def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
     of["fsm"]["conns"][6]["enable_if"] = None  # the sum is not stalled
     record = compared(written(of, tmp_path), total(), SUM, tmp_path)
     assert record.verdict is Verdict.PROGRAMS_DIFFER
-    assert record.message == "a stall in place of cycle 0 changes acc[0]"
+    as_recorded(record.message)
 
 
 #: The value of ``o`` with its lowest bit cleared.
@@ -246,7 +250,7 @@ def test_a_stall_that_could_change_only_what_it_never_does_is_unknown(tmp_path: 
     same = assemble("input x\nx = u8.0 input x\noutput y = x")
     record = compared(made.build(), same, ONE_CYCLE, tmp_path)
     assert record.verdict is Verdict.UNKNOWN and record.frame is not None and not record.frame.stalled
-    assert record.message == "a stall changes registers, but only in states that the first frame does not reach: odd[0]"
+    as_recorded(record.message)
 
 
 def test_what_a_stall_leaves_equal_in_other_ops_is_proved(tmp_path: Path) -> None:
@@ -286,7 +290,7 @@ def test_a_difference_is_a_sequence_that_run_shows_again(tmp_path: Path) -> None
 
 
 def test_a_sequence_is_kept_in_npz_alone(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"must end with \.npz"):
+    with raises(InputError):
         compared(written(accumulator(True), tmp_path), total(), SUM, tmp_path, output=tmp_path / "w.npy")
 
 
@@ -313,7 +317,7 @@ held.i = 1
     same = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
     for conns in ([one, two], [two, one]):
         path = written(tree({}, conns), tmp_path)
-        with pytest.raises(InputError, match="may write one element at one edge"):
+        with raises(InputError):
             compared(path, same, frame, tmp_path)
         assert dais_verif.check(path).verdict is Verdict.UNKNOWN
 
@@ -364,7 +368,7 @@ def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
     machine = written(accumulator(True), tmp_path)
     with pytest.raises(InputError, match="frame"):
         dais_verif.diff(machine, total())
-    with pytest.raises(InputError, match=r"A and B are both machines, .* prove .* --rtl b\.v"):
+    with raises(InputError):
         dais_verif.diff(machine, machine)
     (tmp_path / "frame.toml").write_text(SUM)
     with pytest.raises(InputError, match="frame"):
@@ -400,7 +404,8 @@ def test_a_difference_from_power_up_alone_is_the_answer(prove: bool, tmp_path: P
     frame.write_text('cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 0 }]\n')
     same = assemble("input x\nx = u4.0 input x\noutput y = x")
     record = dais_verif.diff(made.build(), same, frame=frame, prove=prove)
-    assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 0 from power-up:")
+    as_recorded(record.message)
+    assert record.verdict is Verdict.PROGRAMS_DIFFER
 
 
 @pytest.mark.parametrize(("initial", "words"), [(None, r"; assumed: .*, not X as in simulation: j\[0\]$"), (3, "")])

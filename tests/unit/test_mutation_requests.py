@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import InputError, RequestError
@@ -30,7 +31,7 @@ def test_manifests_of_expectations_that_cannot_be_used(text: str, said: str, tmp
 def test_vectors_are_not_written_where_the_record_goes(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     for folder in (tmp_path, tmp_path / "link"):
-        with pytest.raises(RequestError, match="is the record of this run"):
+        with raises(RequestError):
             dais_verif.mutate("a.bin", output=tmp_path, add_vectors=folder / "mutation.json")
 
 
@@ -38,5 +39,5 @@ def test_vectors_are_not_written_where_the_record_goes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "5"])
 def test_a_limit_is_a_finite_number(name: str, value: object) -> None:
     """NaN is refused as a limit: as nothing is above NaN, it would allow everything."""
-    with pytest.raises(RequestError, match=rf"{name} must be"):
+    with raises(RequestError):
         dais_verif.mutate("a.bin", **{name: value})

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.onnx_networks import Build, reference
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -50,9 +51,9 @@ def test_a_file_is_a_network_by_its_name_or_what_is_in_it(net: Path, tmp_path: P
         assert load_program(source).hash == program.hash and find_machine(source) is None
     assert read_network(ROOT / "examples/sort_two.bin") is None
     (tmp_path / "NET.ONNX").write_bytes(b"no network")
-    with pytest.raises(NetworkError, match=r"NET\.ONNX: it is not an ONNX model"):
+    with raises(NetworkError):
         load_program(tmp_path / "NET.ONNX")
-    with pytest.raises(InputError, match="cannot read"):
+    with raises(InputError):
         load_program(tmp_path / "none.onnx")
 
 
@@ -66,7 +67,8 @@ def test_a_program_that_begins_as_a_network_does_is_a_program(tmp_path: Path) ->
 @pytest.mark.parametrize("verb", ["check", "show", "emit", "prove", "profile", "sensitivity"])
 def test_a_layout_is_refused_in_one_line(verb: str, net: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = said(capsys, verb, net, "--layout", "v1")
-    assert code == 2 and err.count("\n") == 1 and "an ONNX network is not read as v1; leave --layout out" in err
+    as_recorded(err)
+    assert code == 2 and err.count("\n") == 1
 
 
 def test_verbs_take_a_network(net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +115,8 @@ def test_all_that_is_not_supported_is_in_one_line(tmp_path: Path, capsys: pytest
     x = b.quantise(b.input("x", [1, 3]), 0)
     (tmp_path / "bad.onnx").write_bytes(b.bytes(b.node("Sin", x), b.node("Cos", x)))
     code, _, err = said(capsys, "check", tmp_path / "bad.onnx")
-    assert code == 2 and err.count("\n") == 1 and "2 nodes are not supported: 'Sin_2' (Sin)" in err and "'Cos_3'" in err
+    as_recorded(err)
+    assert code == 2 and err.count("\n") == 1 and "'Cos_3'" in err
 
 
 @pytest.mark.parametrize("as_file", ["npz", "flat", "npy", "csv"])
@@ -154,10 +157,10 @@ def test_numbers_that_an_input_cannot_hold_are_refused(net: Path, tmp_path: Path
 
 def test_files_without_the_inputs_are_refused(net: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", y=np.zeros((1, 2, 2)))
-    with pytest.raises(InputError, match="has arrays y; the input 'x' of the network is not there"):
+    with raises(InputError):
         evaluate(EvaluationRequest(program=net, inputs=tmp_path / "x.npz"))
     (tmp_path / "cut.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:60])
-    with pytest.raises(InputError, match=r"is not an \.npz file of arrays"):
+    with raises(InputError):
         evaluate(EvaluationRequest(program=net, inputs=tmp_path / "cut.npz"))
     np.save(tmp_path / "x.npy", np.full((1, 4), 0.25))
     with pytest.raises(InputError, match=r"sample 0: x\[0, 0, 0\] is 0.25"):
@@ -169,6 +172,5 @@ def test_without_the_package_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     code, _, err = said(capsys, "check", net)
-    assert (
-        code == Verdict.TOOL_FAILURE.exit_code and err.count("\n") == 1 and "pip install 'dais-verif[network]'" in err
-    )
+    as_recorded(err)
+    assert code == Verdict.TOOL_FAILURE.exit_code and err.count("\n") == 1

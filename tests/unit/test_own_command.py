@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from support.said import as_recorded
 
 from dais_verif.cli.common import reproduce
 from dais_verif.cli.main import _run, cli
@@ -73,7 +74,8 @@ def test_a_missing_package_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr(check_flow, "read_program", load)
     assert _run(["check", str(EXAMPLE)]) == 3
     err = capsys.readouterr().err
-    assert err.startswith("dais-verif: TOOL_FAILURE: Python packages are missing in ") and err.count("\n") == 1
+    as_recorded(err)
+    assert err.count("\n") == 1
     assert sys.executable in err and ": no_such_package_at_all; " in err
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.parameters import parse_parameter, with_parameters
@@ -33,7 +34,7 @@ def test_numbers_strings_and_names_of_packages_are_values(text):
 
 @pytest.mark.parametrize("text", ["W", "W=", "=8", "W=8+1", "W=8) x(", 'S="a"b"', "W=x", "a.b=1", "W=8;"])
 def test_whatever_else_is_refused(text):
-    with pytest.raises(ValueError, match="must be NAME=VALUE"):
+    with raises(ValueError):
         parse_parameter(text)
 
 
@@ -85,5 +86,5 @@ def test_a_value_that_its_type_would_cut_off_is_refused(name, value, held, tmp_p
     if held is None:
         assert with_parameters([tmp_path / "typed.sv"], "typed", {name: value}, tmp_path)
     else:
-        with pytest.raises(InputError, match=f"cannot be {value}: by its type it would be {held}"):
+        with raises(InputError):
             with_parameters([tmp_path / "typed.sv"], "typed", {name: value}, tmp_path)

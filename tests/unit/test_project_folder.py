@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.project_folders import alkaid_folder, da4ml_folder, edit_json
+from support.said import raises
 
 import dais_verif
 from dais_verif.cli.main import _run
@@ -96,7 +97,7 @@ def test_what_a_top_does_not_need_is_left_out(tmp_path: Path) -> None:
 
 def test_the_top_of_several_is_that_of_the_option(tmp_path: Path) -> None:
     folder = da4ml_folder(da4ml_folder(tmp_path), "other")
-    with pytest.raises(InputError, match="may mean layer, other: name the top with top"):
+    with raises(InputError):
         read_project(folder)
     assert read_project(folder, top="other").top == "other"
 
@@ -219,7 +220,7 @@ def test_a_program_apart_and_the_folder_as_rtl(tmp_path: Path) -> None:
     record = dais_verif.prove(program, rtl=folder, confirm=False)
     assert record.passed, record.message
     assert record.rtl.project is not None and record.rtl.project.model is None
-    with pytest.raises(InputError, match=r"model/pipeline\.json holds the stages"):
+    with raises(InputError):
         dais_verif.prove(folder)
 
 
@@ -278,9 +279,9 @@ def test_the_latency_of_the_option_counts(tmp_path: Path) -> None:
 
 def test_what_cannot_be_combined_is_said(tmp_path: Path) -> None:
     folder = da4ml_folder(tmp_path / "project")
-    with pytest.raises(RequestError, match="are for RTL that dais-verif emits"):
+    with raises(RequestError):
         dais_verif.simulate(folder, stages=2)
-    with pytest.raises(RequestError, match="give it alone"):
+    with raises(RequestError):
         dais_verif.simulate(folder, rtl=[folder, tmp_path / "x.v"])
 
 
@@ -316,5 +317,5 @@ def test_a_sign_off_certifies_the_files_of_a_folder(tmp_path: Path, monkeypatch:
 
 def test_a_folder_of_ours_names_the_file_that_is_meant(tmp_path: Path) -> None:
     (tmp_path / "program.bin").write_bytes(b"")
-    with pytest.raises(InputError, match=r"name the file of a program, such as .*program\.bin"):
+    with raises(InputError):
         read_project(tmp_path)

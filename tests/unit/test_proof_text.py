@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
+from support.said import as_recorded
 
 from dais_verif.flows.proof.replay import judge_replay
 from dais_verif.program import Program
@@ -57,7 +58,7 @@ def test_macros_of_tools_are_the_reason_why_a_replay_does_not_confirm() -> None:
     right = Finding(Verdict.PASS, "all equal", [])
     told = judge_replay(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it differently"])
     assert told.verdict is judge_replay(FAILED, right).verdict is Verdict.UNKNOWN
-    assert "a.v asks for VERILATOR, so simulators may have run a different design" in told.message
+    as_recorded(told.message)
     assert "please report" not in told.message
     assert "please report" in judge_replay(FAILED, right).message
     against = Confirmation(Verdict.RTL_MISMATCH, "3 of 9 differ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.said import as_recorded, raises
 from support.wiring import Wiring
 
 from dais_verif.errors import InputError
@@ -73,7 +74,7 @@ def test_what_reads_too_many_names_is_not_compared_down_to_the_inputs(monkeypatc
     first = lambda s: add(bnot(s("a")), bnot(s("b")))  # noqa: E731
     assert compared(chain(last), chain(first)) == CrossCheck(15)
     monkeypatch.setattr("dais_verif.prover.cross_check.signals._LARGEST", 3)
-    assert "signal 'y' is not the same in both" in str(compared(chain(last), chain(first)).difference)
+    as_recorded(str(compared(chain(last), chain(first)).difference))
 
 
 def test_names_that_only_one_of_them_has() -> None:
@@ -104,19 +105,19 @@ def test_another_function(other: Made) -> None:
     found = compared(wired().wire("y", 4, lambda s: add(s("a"), s("b"))), wired().wire("y", 4, other))
     assert found.signals == 0
     assert found.difference is not None
-    assert found.difference.endswith("signal 'y' is not the same in both")
+    as_recorded(found.difference)
 
 
 def test_a_name_within_that_is_another_function() -> None:
     first = wired().wire("t", 4, lambda s: s("a")).wire("y", 4, lambda s: s("b"))
     second = wired().wire("t", 4, lambda s: bnot(s("a"))).wire("y", 4, lambda s: s("b"))
-    assert "signal 't' is not the same in both" in str(compared(first, second).difference)
+    as_recorded(str(compared(first, second).difference))
 
 
 def test_signals_of_other_widths() -> None:
     first = wired().wire("t", 3, lambda s: s("a", 0, 3)).wire("y", 4, lambda s: s("a"))
     second = wired().wire("t", 4, lambda s: s("a")).wire("y", 4, lambda s: s("a"))
-    assert "signal 't' has 3 bits in one reading, 4 in the other" in str(compared(first, second).difference)
+    as_recorded(str(compared(first, second).difference))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_registers_by_the_same_pins_and_by_other_names_of_them() -> None:
 def test_a_register_that_reads_itself() -> None:
     count = lambda s: add(s("q"), s("a"))  # noqa: E731
     assert compared(registered(count), registered(count)) == CrossCheck(4)
-    assert "'q' is not the same" in str(compared(registered(count), registered(lambda s: s("a"))).difference)
+    as_recorded(str(compared(registered(count), registered(lambda s: s("a"))).difference))
 
 
 @pytest.mark.parametrize(
@@ -177,23 +178,19 @@ def test_a_register_that_reads_itself() -> None:
 def test_other_clocks_or_resets(other: dict[str, object]) -> None:
     cleared = lambda s: ite(s("rst"), const(4, 0), s("a"))  # noqa: E731
     one = registered(cleared, resets=(("rst", 0),))
-    assert "'q' has different clocks or resets in the two readings" in str(
-        compared(one, registered(cleared, **{"resets": (("rst", 0),), **other})).difference
-    )
+    as_recorded(str(compared(one, registered(cleared, **{"resets": (("rst", 0),), **other})).difference))
 
 
 def test_a_wire_in_one_and_a_register_in_the_other() -> None:
     first = wired().wire("y", 4, lambda s: s("a"))
-    assert "'y' has different clocks or resets in the two readings" in str(
-        compared(first, wired().register("y", 4, lambda s: s("a"))).difference
-    )
+    as_recorded(str(compared(first, wired().register("y", 4, lambda s: s("a"))).difference))
 
 
 def test_a_register_that_only_one_of_them_has() -> None:
     first = wired().register("own", 4, lambda s: s("a")).wire("y", 4, lambda s: s("own"))
     second = wired().wire("y", 4, lambda s: s("a"))
     for pair in ((first, second), (second, first)):
-        with pytest.raises(InputError, match="register 'own' was read by one front end only"):
+        with raises(InputError):
             compared(*pair)
 
 
@@ -221,14 +218,14 @@ def test_what_makes_no_sense_and_no_output_needs() -> None:
 def test_what_makes_no_sense_and_an_output_needs() -> None:
     for one, other in ((without_value, lambda s: s("a")), (lambda s: s("a"), without_value)):
         first, second = (wired().wire("t", 4, make).wire("y", 4, lambda s: s("t")) for make in (one, other))
-        with pytest.raises(InputError, match="signal 't' is given X or Z"):
+        with raises(InputError):
             compared(first, second)
 
 
 def test_a_register_that_makes_no_sense() -> None:
     for one, other in ((without_value, lambda s: s("a")), (lambda s: s("a"), without_value)):
         first, second = (wired().register("t", 4, make).wire("y", 4, lambda s: s("t")) for make in (one, other))
-        with pytest.raises(InputError, match="X and Z have no value"):
+        with raises(InputError):
             compared(first, second)
 
 
@@ -241,14 +238,14 @@ def test_bits_of_vectors_that_read_each_other() -> None:
         return wiring.wire("y", 4, lambda s: s("w"))
 
     assert compared(twisted(), twisted()) == CrossCheck(3)
-    assert "is not the same" in str(compared(twisted(), twisted(lambda s: s("b", 0, 2))).difference)
+    as_recorded(str(compared(twisted(), twisted(lambda s: s("b", 0, 2))).difference))
 
 
 def test_a_loop() -> None:
     def loop() -> Wiring:
         return wired().wire("p", 4, lambda s: s("q")).wire("q", 4, lambda s: s("p")).wire("y", 4, lambda s: s("p"))
 
-    with pytest.raises(InputError, match="depends on itself"):
+    with raises(InputError):
         compared(loop(), loop())
 
 

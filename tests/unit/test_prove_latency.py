@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.said import raises
 from support.wiring import Wiring
 
 from dais_verif.dut.interface import Clocking
@@ -157,15 +158,13 @@ def test_a_constant_that_is_there_in_time(edges: int, registers: int) -> None:
 
 @pytest.mark.parametrize(("edges", "registers"), [(1, 0), (2, 1), (3, 1)])
 def test_a_constant_that_is_there_too_late(edges: int, registers: int) -> None:
-    with pytest.raises(
-        OutOfStep, match=f"'MET' needs k{edges}, which gets its value only {edges} edges? after a reset"
-    ):
+    with raises(OutOfStep):
         timed(settling(edges, registers), "MET")
 
 
 def test_an_input_that_keeps_a_value_behind_a_register_is_there_after_an_edge() -> None:
     wiring = wired(tie=4).register("k", 4, lambda s: s("tie")).wire("OUT", 4, lambda s: add(s("IN"), s("k")))
-    with pytest.raises(OutOfStep, match="'OUT' needs k, which gets its value only 1 edge after a reset"):
+    with raises(OutOfStep):
         timed(wiring, constants={"tie": 3})
 
 
@@ -197,7 +196,7 @@ def test_a_constant_that_does_not_wait_for_the_enable() -> None:
 
 def test_two_clocks() -> None:
     wiring = wired(clk2=1).register("q", 4, lambda s: s("IN")).register("p", 4, lambda s: s("IN"), clock="clk2")
-    with pytest.raises(OutOfStep, match="different clocks: clk, clk2; the proof supports one"):
+    with raises(OutOfStep):
         timed(wiring.wire("OUT", 4, lambda s: add(s("q"), s("p"))))
 
 
@@ -230,7 +229,7 @@ NO_PIN: dict[str, Made] = {
 def test_a_clock_or_an_enable_that_is_no_pin(name: str, what: str) -> None:
     wiring = wired(tie=1, other=1, wide=2).register("divided", 1, lambda s: s("other")).wire("w", 1, NO_PIN[name])
     wiring.register("q", 4, lambda s: s("IN"), **{what: "w"})
-    with pytest.raises(InputError, match="'w', a clock or an enable, is not an input by itself"):
+    with raises(InputError):
         timed(wiring.wire("OUT", 4, lambda s: s("q")), constants={"tie": 1})
 
 
@@ -239,7 +238,7 @@ def test_a_clock_that_changes_late() -> None:
     (driver,) = wiring.signals["c"].drivers
     wiring.signals["c"].drivers[:] = [driver._replace(late=True)]
     wiring.register("q", 4, lambda s: s("IN"), clock="c").wire("OUT", 4, lambda s: s("q"))
-    with pytest.raises(InputError, match="clock 'c' is assigned with <="):
+    with raises(InputError):
         timed(wiring)
 
 
@@ -252,13 +251,13 @@ def test_what_was_said_must_be_so() -> None:
     ):
         with pytest.raises(OutOfStep, match=message):
             timed(chain(2, enable="en"), said=said)
-    with pytest.raises(OutOfStep, match="the clock enable of module 'model' is none, not en as given"):
+    with raises(OutOfStep):
         timed(chain(2), said=Clocking("clk", enable="en"))
 
 
 def test_a_circle_of_registers_is_state() -> None:
     wiring = wired().register("q", 4, lambda s: add(s("p"), s("IN"))).register("p", 4, lambda s: s("q"))
-    with pytest.raises(StateError, match=r"'[pq]' depends on itself; the proof supports no state"):
+    with raises(StateError):
         timed(wiring.wire("OUT", 4, lambda s: s("p")))
 
 
@@ -277,5 +276,5 @@ def test_drivers_are_asked_once_each() -> None:
 
 def test_a_clock_of_two_bits() -> None:
     wiring = wired(wide=2).register("q", 4, lambda s: s("IN"), clock="wide").wire("OUT", 4, lambda s: s("q"))
-    with pytest.raises(InputError, match="'wide', a clock or an enable, is not an input by itself"):
+    with raises(InputError):
         timed(wiring)

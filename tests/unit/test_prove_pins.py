@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.said import raises
 from support.wiring import Wiring
 
 from dais_verif.errors import InputError
@@ -55,5 +56,5 @@ def test_a_clock_that_comes_late_is_refused() -> None:
     wiring = wired().wire("late", 1, lambda s: s("clk")).wire("out", 1, lambda s: s("late"))
     (driver,) = wiring.signals["late"].drivers
     wiring.signals["late"].drivers[:] = [Driver(*driver)._replace(late=True)]
-    with pytest.raises(InputError, match="clock 'late' is assigned with <="):
+    with raises(InputError):
         input_of(wiring, "out")

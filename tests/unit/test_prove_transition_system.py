@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.said import raises
 from support.wiring import Wiring
 
 from dais_verif.errors import InputError
@@ -69,7 +70,7 @@ def test_an_asynchronous_reset_is_seen_at_once(inactive: int) -> None:
 
 def test_two_asynchronous_resets() -> None:
     wiring = wired().register("out", 1, lambda s: ite(s("rst"), ZERO, ite(s("en"), ONE, s("v"))), resets=BOTH)
-    with pytest.raises(InputError, match="'out' is loaded at 'en'"):
+    with raises(InputError):
         machine(wiring)  # zero if both are active, so ``en`` does not load a constant
     wiring = wired().register("out", 1, lambda s: ite(bor(s("rst"), s("en")), ZERO, s("v")), resets=BOTH)
     found = machine(wiring)
@@ -79,14 +80,14 @@ def test_two_asynchronous_resets() -> None:
 
 def test_what_is_loaded_at_a_reset_is_refused() -> None:
     wiring = wired().register("out", 1, lambda s: ite(s("rst"), s("v"), s("en")), resets=[("rst", 0)])
-    with pytest.raises(InputError, match="register 'out' is loaded at 'rst', not reset"):
+    with raises(InputError):
         machine(wiring)
 
 
 def test_a_reset_that_is_no_pin_is_known_by_the_constant_only() -> None:
     made: Callable[..., Term] = lambda s: ite(s("r"), ZERO, s("v"))  # noqa: E731
     wiring = wired().wire("r", 1, lambda s: band(s("rst"), s("en"))).register("out", 1, made, resets=[("r", 0)])
-    with pytest.raises(InputError, match="register 'out' is loaded at 'r', not reset"):
+    with raises(InputError):
         machine(wiring)
     wiring = (
         wired().wire("r", 1, lambda s: band(s("rst"), s("en"))).register("out", 1, lambda s: ZERO, resets=[("r", 0)])
@@ -98,18 +99,18 @@ def test_another_clock() -> None:
     wiring = wired().wire("c", 1, lambda s: s("clk")).register("a", 1, lambda s: s("v"), clock="c")
     wiring.register("out", 1, lambda s: s("a"))
     assert set(machine(wiring).state) == {state("a"), state("out")}
-    with pytest.raises(InputError, match=r"register 'out' is not clocked by en$"):
+    with raises(InputError):
         machine(wiring, clock="en")
     for make in (lambda s: bnot(s("clk")), lambda s: s("a"), lambda s: s("bus", 0, 1)):
         again = wired().register("a", 1, lambda s: s("v")).wire("c", 1, make)
         again.register("out", 1, lambda s: s("a"), clock="c")
-        with pytest.raises(InputError, match="register 'out' is not clocked by clk"):
+        with raises(InputError):
             machine(again)
 
 
 def test_a_bit_of_a_port_is_another_clock_than_the_port() -> None:
     wiring = wired().wire("c", 1, lambda s: s("bus", 1, 1)).register("out", 1, lambda s: s("v"), clock="c")
-    with pytest.raises(InputError, match="register 'out' is not clocked by bus"):
+    with raises(InputError):
         machine(wiring, clock="bus")
 
 
@@ -117,7 +118,7 @@ def test_a_clock_that_changes_late() -> None:
     wiring = wired().wire("c", 1, lambda s: s("clk"))
     (driver,) = wiring.signals["c"].drivers
     wiring.signals["c"].drivers[:] = [driver._replace(late=True)]
-    with pytest.raises(InputError, match="clock 'c' is assigned with <="):
+    with raises(InputError):
         machine(wiring.register("out", 1, lambda s: s("v"), clock="c"))
 
 
@@ -159,13 +160,13 @@ def test_a_part_of_a_signal_with_registers_and_wires() -> None:
 
 def test_a_register_with_bits_that_nothing_drives() -> None:
     wiring = wired().register("r", 2, lambda s: s("bus", 0, 2), of=4).wire("out", 1, lambda s: parity(s("r")))
-    with pytest.raises(InputError, match="some bits of register 'r' have no driver"):
+    with raises(InputError):
         machine(wiring)
 
 
 def test_what_is_no_protocol() -> None:
     wiring = Wiring(clk=1).register("r", 5000, lambda s: add(s("r"), const(5000, 1)))
-    with pytest.raises(InputError, match="'out' depends on more than 4096 bits of state"):
+    with raises(InputError):
         machine(wiring.wire("out", 1, lambda s: s("r", 4999, 1)))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from support.said import raises
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError
@@ -191,11 +192,11 @@ def test_what_is_no_record_is_refused_in_a_line(text: str, problem: str, tmp_pat
 
 
 def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no record"):
+    with raises(InputError):
         read_record(tmp_path)
     (tmp_path / "result.json").write_text(text_of(RECORD))
     assert read_record(tmp_path) == RECORD
-    with pytest.raises(InputError, match="No such file"):
+    with raises(InputError):
         read_record(tmp_path / "absent")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.said import raises
 from support.tier import examples
 
 from dais_verif.errors import InputError
@@ -208,14 +209,14 @@ def test_what_a_manifest_cannot_say(text: str, problem: str, tmp_path: Path) -> 
 
 def test_one_name_for_two_things_is_refused() -> None:
     a = Part(Found(Path("a.bin"), "a.bin"), Variant("x", ("--stages", "1")))
-    with pytest.raises(InputError, match="is defined twice"):
+    with raises(InputError):
         make_plan([a, replace(a, variant=Variant("x", ("--stages", "2")))], Choices(), Defaults())
 
 
 def test_a_name_that_is_not_utf_8_is_refused() -> None:
     """A name that is not UTF-8 is refused: no record can hold it, and a job under another name finds no file."""
     part = Part(Found(Path("\udcff.bin"), "\udcff.bin"), Variant("x"))
-    with pytest.raises(InputError, match=r"'\\udcff\.bin' is not UTF-8.*rename"):
+    with raises(InputError):
         make_plan([part], Choices(), Defaults())
 
 

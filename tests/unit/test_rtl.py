@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.said import raises
 
 from dais_verif.emitter.axis import Identity, emit_axis_top
 from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
@@ -97,7 +98,7 @@ def test_names_of_the_hand_written_modules_are_their_files() -> None:
 
 
 def test_lost_rtl_is_said_to_be_lost() -> None:
-    with pytest.raises(ToolError, match=r"nothing\.v.*install dais-verif again"):
+    with raises(ToolError):
         library_sources("nothing.v")
 
 

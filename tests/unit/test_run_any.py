@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.machines import NIBBLE, connect, counter, machine, read_tree, signal
+from support.said import raises
 
 import dais_verif
 from dais_verif.errors import InputError
@@ -42,7 +43,7 @@ def test_what_a_machine_does_not_take(asked: dict[str, Any], message: str) -> No
 
 def test_a_program_has_no_edges() -> None:
     (program,) = (block.program for block in MACHINE.blocks.values())
-    with pytest.raises(InputError, match="after is for machines"):
+    with raises(InputError):
         dais_verif.run(program, np.ones((1, 1)), after=True)
 
 

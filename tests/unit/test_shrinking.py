@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -189,7 +190,8 @@ def test_a_command_whose_results_vary_is_told(product: Path, tmp_path: Path) -> 
         record = dais_verif.shrink(
             product, folder, command=f"'{script}' {files}", vectors=2, layout="headerless", **design
         )
-        assert record.verdict is Verdict.PASS and "failed once" in record.message, record
+        as_recorded(record.message)
+        assert record.verdict is Verdict.PASS, record
         assert any("its results vary" in warning for warning in record.warnings)
 
 
@@ -208,7 +210,7 @@ def test_a_promise_that_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_bytes(write_binary(program, "v1"))
     assert main._run(["shrink", str(path), "-o", str(tmp_path / "small"), "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record["failure"].startswith("PROGRAM_INVALID: overflow violation at op 3 (add)")
+    as_recorded(record["failure"])
     assert (record["after"]["computing"], record["after"]["vectors"]) == (1, 1)
 
 
@@ -231,7 +233,7 @@ def test_no_command(command: str, said: str, product: Path, tmp_path: Path, caps
 @pytest.mark.parametrize("text", ["0", "-1", "m", "5x", "inf", "1e99", ""])
 def test_no_duration(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main._run(["shrink", "prog.bin", "-o", str(tmp_path / "small"), "--time", text]) == 2
-    assert "must be a duration above 0" in capsys.readouterr().err
+    as_recorded(capsys.readouterr().err)
 
 
 def test_files_that_are_no_case_stay(product: Path, tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ def test_names_of_files_are_data(tmp_path: Path) -> None:
     command = Command.of("command", "echo --in={program} {inputs}", ("program",))
     odd = tmp_path / "a {inputs} $(touch x) `y` ; z"
     assert command.words({"program": odd, "inputs": tmp_path}) == ["echo", f"--in={odd}", str(tmp_path)]
-    with pytest.raises(RequestError, match="the placeholder for its file"):
+    with raises(RequestError):
         Command.of("command", "echo {program}", ("program", "outputs"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load, write_binary
@@ -28,5 +29,5 @@ def test_rtl_of_a_policy_that_is_no_file(
     program = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
     Path("prog.bin").write_bytes(write_binary(program, "v1"))
     Path("policy.toml").write_text(f'[rtl]\nfiles = ["{name}"]\ntop = "m"\n')
-    with pytest.raises(InputError, match=f"^RTL file '{name}' {problem}; "):
+    with raises(InputError):
         subject_of(load("prog.bin"), Path("prog.bin"), None, read_policy(Path("policy.toml")).policy, Path("model.v"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from support.places import ALIR
+from support.said import raises
 from support.signing import DESIGN
 from support.strategies import programs
 from support.tier import examples
@@ -103,7 +104,7 @@ def test_in_alir_every_op_stays(name: str, tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_be_poisoned_is_refused() -> None:
     constant = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
-    with pytest.raises(InputError, match="takes two values"):
+    with raises(InputError):
         poison(constant, b"", Generated([constant], 50, 0), check=True)
 
 
@@ -193,7 +194,7 @@ def test_a_vhdl_entity_is_spoilt_in_vhdl() -> None:
 @pytest.mark.parametrize("types", [None, {"y": "std_logic_vector"}])
 def test_ports_that_no_wrapper_has_are_refused(types: dict[str, str] | None) -> None:
     interface = DesignInterface((), (Wire("y", 0, 3),))
-    with pytest.raises(InputError, match="no known-bad RTL can be made"):
+    with raises(InputError):
         always_wrong(interface, OriginalDesign("core", (Port("y", "inout", 3),), types))
 
 
@@ -212,7 +213,7 @@ def test_modules_that_are_no_part_of_the_top(tmp_path: Path) -> None:
     )
     assert unused_in([tmp_path / "a.v"], "outer") == ["lone"]
     assert unused_in([tmp_path / "a.v"], "inner") == ["lone", "outer"]
-    with pytest.raises(InputError, match="no module chip in the RTL; it holds inner, lone, outer"):
+    with raises(InputError):
         unused_in([tmp_path / "a.v"], "chip")
     (tmp_path / "b.v").write_text("module (")
     assert unused_in([tmp_path / "b.v"], "outer") is None

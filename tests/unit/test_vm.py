@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
 from support.programs import dense_network, every_opcode
+from support.said import as_recorded, raises
 from support.strategies import batches, programs
 from support.tier import examples
 
@@ -195,7 +196,7 @@ def test_checks_are_counted() -> None:
     iseq = compile_forward_and_backward(Program.build(ops, [(5, 0, 0)], inp_shift=[0])).forward
     counts = [accept_instructions(iseq, [[2]], opt_level=level).checks for level in (2, 2, 1, 3)]
     assert [tuple(count) for count in counts] == [(4, 2, 2), (4, 2, 0), (4, 2, 2), (4, 2, 0)]
-    assert str(counts[0]) == "promises: 4 made, 2 proved by range analysis, 2 checked at run time"
+    as_recorded(str(counts[0]))
 
 
 @pytest.mark.parametrize("engine", ["numpy", "auto"])
@@ -271,7 +272,7 @@ def test_a_program_that_is_too_large_for_the_machine_is_refused(monkeypatch: pyt
     monkeypatch.setattr("dais_verif.golden.vm.columns._MOST_ENTRIES", 11)
     ops: list[Any] = [(-1, 0, -1, 0, (1, 3, 0)), (11, 0, 6, 0, (1, 12, 0))]
     program = Program.build(ops, [(1, 0, 0)], inp_shift=[0], terms=[(0, 0, 0)] * 6)
-    with pytest.raises(InputError, match="op 1 has 6 operands, and there are 2 ops; use dais-verif run"):
+    with raises(InputError):
         compile_forward_and_backward(program)
 
 
@@ -308,7 +309,7 @@ def test_unusable_arguments(options: dict[str, Any], message: str) -> None:
 
 def test_engine_fast_says_why_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dais_verif.golden.vm.execute.why_not", lambda: "the C kernel was not built")
-    with pytest.raises(ToolError, match="the C kernel was not built; use engine numpy, which gives the same results"):
+    with raises(ToolError):
         accept_instructions(compilation().forward, [[1]], engine="fast")
     assert accept_instructions(compilation().forward, [[1]]).values.tolist() == [[2, 1, -2, 1]]
 
@@ -318,14 +319,14 @@ def test_what_is_beyond_the_kernel_runs_on_numpy() -> None:
     program = Program.build([(-1, 0, -1, 0, (1, 80, 0))], [(0, 0, 0)], inp_shift=[0])
     compiled = compile_forward_and_backward(program)
     assert accept_instructions(compiled.forward, [[1 << 70]]).columns[0].tolist() == [1 << 70]
-    with pytest.raises(InputError, match="cannot take this program"):
+    with raises(InputError):
         accept_instructions(compile_forward_and_backward(program).forward, [[1]], engine="fast")
 
 
 def test_an_index_beyond_the_sequence() -> None:
     iseq = compilation().forward
     assert [row.position for row in iseq] == list(range(len(iseq)))
-    with pytest.raises(IndexError, match=f"must be 0..{len(iseq) - 1}, not {len(iseq)}"):
+    with raises(IndexError):
         iseq[len(iseq)]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.programs import dense_network, every_opcode, overflowing, sums_and_shifts
+from support.said import as_recorded, raises
 
 from dais_verif.errors import ViolationError
 from dais_verif.golden import run
@@ -91,9 +92,7 @@ def test_an_index_outside_the_table_is_a_violation(engine: str) -> None:
     program = Program.build(
         [(-1, 0, -1, 0, (0, 2, 0)), (8, 0, -1, 0, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0], tables=[[5, 6]]
     )
-    with pytest.raises(
-        MachineViolation, match=r"table index promise broken at instruction 1.* row 2: .*outside"
-    ) as caught:
+    with raises(MachineViolation) as caught:
         accept_instructions(forward(program), [[0], [1], [3]], engine=engine)
     assert (caught.value.promise, caught.value.position, caught.value.op, caught.value.row) == ("table index", 1, 1, 2)
 
@@ -282,7 +281,7 @@ def test_level_3_lets_damage_through(damage: Any) -> None:
 
 @pytest.mark.parametrize("damage", [swapped_instructions, lost_argument, lost_instruction])
 def test_level_3_never_computes_with_what_is_not_there(damage: Any) -> None:
-    with pytest.raises(ViolationError, match="the sequence is damaged, run it at opt_level 1"):
+    with raises(ViolationError):
         accept_instructions(damage(forward(SMALL)), [[5, 3]], opt_level=3, engine="numpy")
 
 
@@ -300,7 +299,7 @@ def test_warn_carries_on_over_damage() -> None:
 def test_integers_too_narrow_for_an_op_are_caught() -> None:
     iseq = forward(HUGE)
     narrow = replace(iseq, forms=tuple(form._replace(wide=False) for form in iseq.forms))
-    with pytest.raises(MachineViolation, match=r"buffer width .* other integers than its types need"):
+    with raises(MachineViolation):
         accept_instructions(narrow, [[1 << 60]], opt_level=1)
     assert runs(iseq, [[1 << 60]], 1) == "ok"
 
@@ -308,7 +307,7 @@ def test_integers_too_narrow_for_an_op_are_caught() -> None:
 def test_the_form_of_another_shape_is_caught() -> None:
     iseq = forward(SMALL)
     alien = with_cell(iseq, "form", instruction(iseq, 2), int(iseq.columns.form[instruction(iseq, 0)]))
-    with pytest.raises(MachineViolation, match="compiled as op 0, which has another shape"):
+    with raises(MachineViolation):
         accept_instructions(alien, [[1, 2]])
 
 
@@ -361,8 +360,9 @@ def test_a_damaged_pullback_is_caught() -> None:
         for level in (1, 1, 2):
             with pytest.raises(MachineViolation, match=words) as caught:
                 accept_instructions(iseq, opt_level=level)
-            assert caught.value.promise == "operand order"
-            assert "of the pullback sequence" in str(caught.value) and "\n*" in str(caught.value)
+            as_recorded(caught.value.promise)
+            as_recorded(str(caught.value))
+            assert "\n*" in str(caught.value)
 
 
 @pytest.mark.parametrize("column", ["out", "args", "saves"])

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from support.pages import PROGRAM, board_run, passed_run, regression, signoff
+from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
@@ -127,7 +128,8 @@ def test_records_of_verbs_without_a_page_are_refused_in_one_line(
     Path("record.json").write_text(capsys.readouterr().out)
     assert main._run(["report", "record.json"]) == 2
     err = capsys.readouterr().err
-    assert "a record of a verb that has no page" in err and err.count("\n") == 1
+    as_recorded(err)
+    assert err.count("\n") == 1
     assert not Path("report.html").exists()
 
 
@@ -150,7 +152,8 @@ def test_failures_come_first_with_the_op(tmp_path: Path) -> None:
     matrix = main_part[places[1] : places[2]].partition("<tbody>")[2]
     assert matrix.index(failed.job.program) < matrix.index("p00.bin")
     shown = printed(lambda out: print_regression(record, out))
-    assert shown.startswith(f"RTL_MISMATCH  {failed.job.id}\n") and f"  {blame}\n" in shown
+    as_recorded(shown)
+    assert f"  {blame}\n" in shown
     lines = [line.split() for line in shown.splitlines()]
     head = next(at for at, line in enumerate(lines) if line[:2] == ["variant", "simulator"])
     assert lines[head][2:5] == ["jobs", "passed", "failed"]

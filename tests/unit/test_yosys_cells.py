@@ -8,6 +8,7 @@ from math import trunc
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.prover.terms import Term, concat, const, eq, var
@@ -128,7 +129,7 @@ def test_bits_from_a_place(sign: int) -> None:
 
 
 def test_more_bits_from_a_place_than_there_are() -> None:
-    with pytest.raises(InputError, match="3 bits are selected from 2"):
+    with raises(InputError):
         LOGIC["$shiftx"](cell("$shiftx", 3), {"A": const(2, 0), "B": const(2, 0)})
 
 
@@ -138,7 +139,7 @@ def test_powers(signs: tuple[int, int]) -> None:
         for a, b in product(range(1 << wa), range(1 << wb)):
             given = {"A": const(wa, a), "B": const(wb, b)}
             if signed(b, wb, signs[1]) < 0:
-                with pytest.raises(InputError, match="powers with a constant exponent only"):
+                with raises(InputError):
                     LOGIC["$pow"](cell("$pow", wy, *signs), given)
             else:
                 base = signed(a, wa, signs == (1, 1))
@@ -146,7 +147,7 @@ def test_powers(signs: tuple[int, int]) -> None:
 
 
 def test_a_power_with_an_exponent_that_varies() -> None:
-    with pytest.raises(InputError, match="powers with a constant exponent only"):
+    with raises(InputError):
         LOGIC["$pow"](cell("$pow", 3), {"A": const(2, 3), "B": var(2, "b")})
 
 
@@ -188,5 +189,5 @@ def test_what_is_no_netlist_of_yosys(text: bytes | None, tmp_path: Path) -> None
     path = tmp_path / "net.json"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(InputError, match="is not a netlist as Yosys writes it"):
+    with raises(InputError):
         read_form(path)

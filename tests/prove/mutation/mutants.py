@@ -16,7 +16,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import MutationVisitor
 from cosmic_ray.operators.provider import OperatorProvider
 
-__all__ = ["MODULES", "Mutant", "modules_of", "mutants_of", "sample"]
+__all__ = ["MODULES", "Mutant", "modules_of", "mutant_in", "mutants_of", "sample"]
 
 #: The modules that decide whether a proof is right: readers, registers, control, claims, comparisons. A / ends a
 #: folder.
@@ -84,6 +84,12 @@ def sample(folder: Path, count: int, seed: int) -> list[Mutant]:
         if mutant is not None:
             found[mutant.key] = mutant
     return list(found.values())
+
+
+def mutant_in(module: str, source: str, rng: random.Random) -> Mutant | None:
+    """Return a mutant of ``source`` at a random place; None if the change there is none."""
+    places = _places(source)
+    return _mutant(module, source, rng.choice(rng.choice(places))) if places else None
 
 
 def mutants_of(module: str, source: str) -> Iterator[Mutant]:
