@@ -82,6 +82,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         (_PASSED.add if report.passed else _PASSED.discard)((file, name))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over the messages of a worker of xdist."""
     for file, tests in node.workeroutput.get("said", {}).items():

@@ -167,8 +167,8 @@ def _page(results: list[dict[str, Any]], seconds: float) -> str:
     lines = [
         "# Mutants of the package\n",
         f"{date.today()}, commit {head.strip()}: {len(results)} mutants of `dais_verif`, made with the operators of",
-        "cosmic-ray and chosen by package and size (`make mutate-tests`, which resumes and writes this page). Each was",
-        f"given {seconds:.0f} CPU seconds of the tests that reach its module, in the fast tests and then in the full run;",
+        "cosmic-ray and chosen by package and size (`make mutate-tests`, which resumes and writes this page). Each had",
+        f"{seconds:.0f} CPU seconds of the tests that reach its module, in the fast tests and then in the full run;",
         "so what is listed as not noticed may be noticed by a test that had no turn. A change that alters no behaviour",
         "is never noticed.\n",
         "| package | mutants | noticed by fast tests | by the full run alone | not noticed |",
