@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import signal
@@ -32,6 +33,22 @@ settings.register_profile("fast", derandomize=True, database=None)
 if not ALL:
     settings.load_profile("fast")
     providers._get_local_constants = lambda: providers._local_constants
+
+
+# What is loaded and collected stays: no search for cyclic garbage goes through it. As in the command line, a search
+# comes after many new objects, since there is little such garbage.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.set_threshold(100_000, 10, 10)
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
+    gc.enable()
 
 
 _SPENT = pytest.StashKey[float]()

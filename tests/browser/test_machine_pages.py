@@ -27,6 +27,7 @@ MISPLACED = """() => {
 }"""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", sorted(FSM.glob("f0[45]*/fsm.json.gz")), ids=lambda path: path.parent.name)
 def test_texts_stay_in_their_boxes(path: Path, scheme: str, tmp_path: Path, open_page: Callable[..., Any]) -> None:

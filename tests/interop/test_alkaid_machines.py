@@ -25,6 +25,7 @@ np.savez(sys.argv[3], **FSM.load(sys.argv[1]).run(dict(np.load(sys.argv[2])), sc
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.parent.name)
 def test_real_machines(path: Path, alkaid: None, tmp_path: Path) -> None:
     of = load_machine(path)

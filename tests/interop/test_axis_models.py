@@ -51,6 +51,7 @@ def hexadecimal(words: Words, bits: int) -> list[str]:
     return [f"{int(bits_of_row(words, row, bits), 2):0{2 * -(-bits // 8)}x}" for row in range(len(words))]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("simulator", "latency", "axil"),
     [
@@ -75,6 +76,7 @@ BUGS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", BUGS)
 def test_models_of_others_see_a_bug(name: str, tmp_path: Path) -> None:
     failed, log = failing(tmp_path, "icarus", 0, bug=BUGS[name])

@@ -23,6 +23,8 @@ from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
 from dais_verif.program.ranges import PromiseStatus, analyse
 
+pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
+
 ROOT = Path(__file__).parents[2]
 
 

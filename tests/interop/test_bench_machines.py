@@ -11,6 +11,8 @@ from dais_verif.golden.machine_batch import run_machine
 from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json
 
+pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
+
 
 @pytest.mark.parametrize(("theirs", "word"), [(1.1e-3, "met"), (0.9e-3, "NOT MET")])
 def test_the_goal_can_be_met_and_missed(theirs: float, word: str) -> None:

@@ -16,6 +16,8 @@ from bench.sim.sides import DONE, LATE
 from dais_verif.program import write_binary
 from dais_verif.program.json_writers import alir_json
 
+pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
+
 ROOT = Path(__file__).parents[2]
 SIZES = (500, 5_000, 50_000, 95_000)
 

@@ -30,6 +30,8 @@ from bench.sim.timing import timed
 from dais_verif.golden import run as golden
 from dais_verif.program import load
 
+pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
+
 ROOT = Path(__file__).parents[2]
 
 BUSY = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"

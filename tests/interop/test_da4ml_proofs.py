@@ -35,6 +35,7 @@ def is_proved(verdict: Verdict) -> bool:
     return verdict.ending == ("PASS", 0) and statuses == {"PROVED"}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "form"), NETWORK_CASES)
 def test_networks_are_proved(name: str, form: str, tmp_path: Path) -> None:
     rtl = written(name, form, tmp_path)

@@ -36,6 +36,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "form"), CASES)
 def test_is_right(name: str, form: str, tmp_path: Path) -> None:
     rtl = written(name, form, tmp_path)
@@ -128,6 +129,7 @@ FAST_BUGS = (
 )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in FAST_BUGS else pytest.mark.slow) for name in BUGS]
 )

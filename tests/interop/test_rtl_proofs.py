@@ -29,6 +29,7 @@ def prove(folder: Path, *options: str, rtl: Path = ROOT / "rtl") -> tuple[int, s
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("only", "covers"), [("skid", ["3"]), ("LATENCY2", ["4"]), ("deframer", ["3"])])
 def test_a_part_is_proved(only: str, covers: list[str], tmp_path: Path) -> None:
     """The part is proved, and all its cover properties are reached."""
@@ -103,6 +104,7 @@ BUGS = {
 FIRST = {bug[-1]: name for name, bug in reversed(BUGS.items())}.values()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FIRST)) for n in BUGS])
 def test_a_bug_is_not_proved(name: str, tmp_path: Path) -> None:
     file, found, seeded, only, property_ = BUGS[name]

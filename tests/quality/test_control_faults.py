@@ -53,6 +53,7 @@ def is_found(of: Machine, fault: Fault, cycles: int = CYCLES, seed: int = 0) -> 
     return any(not np.array_equal(a.expected, b.expected) for a, b in zip(right, wrong, strict=True))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name in ("f01_counter", "f06_alt_src") else pytest.mark.slow) for name in REAL],

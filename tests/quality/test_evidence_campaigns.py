@@ -16,6 +16,8 @@ from support import damage
 
 from dais_verif.errors import ProgramError
 
+pytestmark = pytest.mark.slow  # about campaigns that run by hand
+
 
 def double(key: str) -> Row:
     return {"twice": 2 * int(key), "wrong": None}

@@ -109,6 +109,7 @@ def test_what_is_missed(
     assert dais_verif.fuzz(count=CASES, output=tmp_path, pairs="prove").verdict is Verdict.PASS
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bug", ALL)
 def test_a_planted_bug_is_found_and_made_small(
     bug: tuple[types.ModuleType, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

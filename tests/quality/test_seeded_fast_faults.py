@@ -42,6 +42,7 @@ def another_type(rng: random.Random, op: Op) -> Row:
 MUTATIONS: list[Callable[[random.Random, Op], Row]] = [another_opcode, another_operand, another_data_word, another_type]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_a_mutated_program_is_told_apart_wherever_the_oracle_tells_it_apart(
     mutation: Callable[[random.Random, Op], Row],

@@ -47,6 +47,7 @@ def test_a_bug_deep_in_a_network(code: int, share: float, old: str, new: str, tm
     assert (run.blame["kind"], run.blame["op"]) == ("op", index), run.blame
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("output", "line", "old", "new"),
     [
@@ -84,6 +85,7 @@ def test_a_nameless_op_is_passed_over_and_counted(tmp_path: Path) -> None:
     assert "(1 earlier ops of the cone have no signal)" in run.blame["text"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("op", "line", "old", "new"),
     [

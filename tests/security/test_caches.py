@@ -39,6 +39,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_runtime_that_is_not_what_was_put_there_is_compiled_anew(damage: str, compiled: list[Path]) -> None:
     folder = verilator_runtime.ensure()

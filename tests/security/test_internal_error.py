@@ -82,6 +82,7 @@ def dais(*words: object, streams: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("arguments", [("check", EXAMPLE), ("check", "--json", EXAMPLE), ("show", EXAMPLE)])
 def test_a_full_disk_is_no_pass_and_no_traceback(arguments: tuple[object, ...]) -> None:
     done = dais(*arguments, streams=">/dev/full")
@@ -105,6 +106,7 @@ def test_closed_errors_and_input_change_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "a.dais").read_text(encoding="utf-8").startswith("; 3 inputs"), "nothing else is in it"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("verb", [["show"], ["emit"], ["check", "--json"]])
 def test_a_reader_that_leaves_is_no_pass(verb: list[str]) -> None:
     read, write = os.pipe()

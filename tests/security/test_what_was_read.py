@@ -34,6 +34,7 @@ INCLUDED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("text", INCLUDED)
 def test_every_way_to_include_is_seen(text: str) -> None:
     assert included_in(text.encode()) == INCLUDED[text]

@@ -32,6 +32,7 @@ def message(text: str, folder: Path, **options: object) -> str:
     return result.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("check", "says"),
     [

@@ -52,6 +52,7 @@ def both_ways(program: Program, folder: Path, rtl: str | None = None, rows: int 
 ODD = ("every opcode", "constants only", "wide")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name not in ODD)) for name in ("every opcode", *WITH_OUTPUT)],

@@ -188,6 +188,7 @@ class TestOther:
             found[names] = [build("icarus", design, tmp_path / "build").cached for _ in range(2)]
         assert found == {names: [False, True] for names in found}
 
+    @pytest.mark.slow
     def test_options_in_verilator(self, tmp_path: Path) -> None:
         options: list[dict[str, Any]] = [{"signals": ("a",)}, {"signals": ("b",)}, {"signals": ("b",), "waves": True}]
         found = [build_of(tmp_path, GOOD, "verilator", **some) for some in options * 2]

@@ -270,6 +270,7 @@ class TestText:
         assert re.search(r"^op 12 found +\? +\? +X{7} *$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_two_commands_at_once(odd: Path) -> None:
     """Two commands at once do not disturb each other: each has its own folder, and one finds a bug."""
     (odd / "bad.v").write_text(BAD)

@@ -60,6 +60,7 @@ def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
     assert run.record["vectors"] == 50
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("option", ["--no-bulk", pytest.param("--waves", marks=pytest.mark.slow)])
 def test_what_nobody_ran_is_not_claimed(option: str, tmp_path: Path) -> None:
     """Without the bulk path, Verilator runs the exhaustive vectors through the ports."""

@@ -32,6 +32,7 @@ def odd(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 2), ("verilator", 0.05)])
 def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
     """An endless run ends at its limit, whether that is too short for any start or enough for a design that ends."""
@@ -104,6 +105,7 @@ def check_interrupted(done: subprocess.CompletedProcess[str], folder: Path) -> N
     assert (kept["verdict"], kept["state"]) == ("INTERRUPTED", "complete")
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_both_simulators_run(
     interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path
 ) -> None:
@@ -124,6 +126,7 @@ def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedPr
     check_interrupted(interrupted(compiling, program, "--sim", "verilator", "--unchecked"), odd)
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_a_replay(
     interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def right(knob: int, tmp_path: Path, simulators: list[str]) -> None:
     assert proof.verdict.value == "PASS" and len(proof.proved_outputs) == found[0].size
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("knob", [121, 152])
 def test_a_perforated_convolution_is_right_in_rtl(knob: int, tmp_path: Path) -> None:
     right(knob, tmp_path, ["icarus"])
@@ -151,6 +152,7 @@ def folded_right(fold: Fold, knob: int, folder: Path) -> None:
 FOLDS = {"memories": of_memories, "streams": of_streams}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FOLDS)
 def test_a_folded_perforated_convolution_is_right_in_rtl(form: str, tmp_path: Path) -> None:
     driven_right(FOLDS[form], 124, tmp_path, ["icarus"])

@@ -537,6 +537,7 @@ def test_waves_of_a_replay_are_marked_in_the_cycle_that_is_blamed(tmp_path: Path
     assert "*" in view and str(2000 * found.blame.cycle + 1000) in view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flavor", ["verilog", pytest.param("vhdl", marks=pytest.mark.slow)])
 def test_blame_knows_the_names_of_alkaids_rtl(flavor: str, tmp_path: Path) -> None:
     """Fused ops have other numbers in alkaid's RTL, so blame names a signal; a register is called by its own name."""

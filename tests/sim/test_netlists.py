@@ -41,6 +41,7 @@ def kept(shelf: dict[tuple[str, ...], Made], tmp_path: Path, tmp_path_factory: p
     return copy
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "target", [pytest.param(target, marks=[pytest.mark.slow] * (target == "xilinx")) for target in TARGETS]
 )

@@ -127,6 +127,7 @@ def replaced(pattern: str, new: str) -> Callable[[str], str]:
     return edit
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("edit", "says"),
     [

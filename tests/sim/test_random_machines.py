@@ -37,6 +37,7 @@ def check(seed: int, folder: Path, simulator: str) -> SimulatorResult | None:
     return found.simulators[0] if found.verdict is Verdict.PASS else None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_machine_in_icarus(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path, "icarus")

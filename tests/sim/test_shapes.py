@@ -48,6 +48,7 @@ def test_a_wrong_op_in_a_part_is_named(tmp_path: Path, many_parts: None) -> None
     assert run.record["first_mismatch"]["blame"]["op"] == index
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("stages", [(), STAGES], ids=["combinational", "pipelined"])
 @pytest.mark.parametrize("name", SMALL)
 def test_are_proved(name: str, stages: tuple[object, ...], tmp_path: Path, many_parts: None) -> None:
