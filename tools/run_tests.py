@@ -209,7 +209,7 @@ def _summary(folder: Path, jobs: list[Job], failed: list[Job], took: float, opti
     times = os.times()
     cpu = times.children_user + times.children_system
     said = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
-    print(f"{said}; {took / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes")
+    print(f"{said or 'no tests'}; {took / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes")
     if failed:
         print(f"failed: {', '.join(job.name for job in failed)}")
     if options.write_seconds:
