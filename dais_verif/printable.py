@@ -11,12 +11,13 @@ import re
 import shlex
 from collections.abc import Iterable
 
-__all__ = ["command_line", "printable"]
+__all__ = ["command_line", "printable", "printable_lines"]
 
 #: Unsafe characters: C0, DEL and C1; separators of lines and paragraphs; marks of writing direction; surrogates, by
 #: which Python represents bytes of a name that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _COMMAND = re.compile(r"##(vso)?\[")
+_COMMAND_LINE = re.compile(r"^(\s*)::")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -25,6 +26,12 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable() and "##" not in text:
         return text
     return _COMMAND.sub(r"##\1\\[", _UNSAFE.sub(_escape, text))
+
+
+def printable_lines(text: str) -> str:
+    """Return ``text`` with its line breaks and tabs, but as ``printable`` otherwise, and without commands of GitHub."""
+    lines = ("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join(_COMMAND_LINE.sub(r"\1\\::", line) for line in lines)
 
 
 def _escape(found: re.Match[str]) -> str:

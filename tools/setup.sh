@@ -85,6 +85,8 @@ say "installing Python packages into .venv"
 .venv/bin/python -m compileall -q dais_verif
 
 .venv/bin/python -m dais_verif.toolchain.verilator_runtime
+say "checking the installation with one pass and one seeded fault"
+sh tools/self_check.sh || exit 3
 touch "$stamp"
 if [ "$kind" != run ]; then
     touch .venv/.ready

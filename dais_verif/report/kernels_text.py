@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.counts import counted
+from dais_verif.printable import printable_lines
 from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing, KernelRun
 from dais_verif.report.kernel_picture_text import print_picture
@@ -71,7 +72,7 @@ def print_printed(run: KernelRun, out: Console) -> None:
 
 
 def _print_text(title: str, text: str, out: Console) -> None:
-    for line in (title, *text.split("\n")[: -1 if text.endswith("\n") else None]):
+    for line in (title, *printable_lines(text).split("\n")[: -1 if text.endswith("\n") else None]):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

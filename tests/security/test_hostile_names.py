@@ -20,7 +20,7 @@ from support.pages import mismatch_run, passed_run
 from support.tier import examples
 
 from dais_verif.cli.main import _run
-from dais_verif.printable import command_line, printable
+from dais_verif.printable import command_line, printable, printable_lines
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.github import commands_of, summary_of
 from dais_verif.report.html import Source, write_report
@@ -156,3 +156,11 @@ def test_the_command_line_speaks_of_such_a_file(
         assert _run([verb, path]) == code
         out, err = capfd.readouterr()
         assert not dangerous(out + err) and not commands(out + err), out + err
+
+
+def test_text_that_kernels_print_keeps_its_lines_and_commands_nothing() -> None:
+    text = "::error file=x::pwned\n\x1b[2J\x1b]0;T\x07PASS\n \t::notice::\ta::b ##vso[x]\n"
+    assert printable_lines(text) == (
+        "\\::error file=x::pwned\n\\x1b[2J\\x1b]0;T\\x07PASS\n \t\\::notice::\ta::b ##vso\\[x]\n"
+    )
+    assert printable_lines("is 0.75\n\tand\n") == "is 0.75\n\tand\n"

@@ -22,6 +22,7 @@ from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden import ENGINES, Engine, Golden
 from dais_verif.machine import Machine
+from dais_verif.printable import printable_lines
 from dais_verif.program import Program
 from dais_verif.program.numbers import IntArray, doubles_of_raw
 from dais_verif.program.ports import ports_of
@@ -75,7 +76,7 @@ class Evaluation:
 
     def text(self) -> str:
         """Return the text that members of a kernel print, if requested, else all outputs as CSV."""
-        return self.csv() if self.record.printed is None else "".join(self.record.printed)
+        return self.csv() if self.record.printed is None else printable_lines("".join(self.record.printed))
 
     def csv(self) -> str:
         """Return all outputs as CSV, one row per vector, or per cycle of a machine."""
