@@ -1,7 +1,6 @@
 """Write a netlist of GHDL's synthesis as Verilog: each kind of gate by one rule; a kind without a rule is refused.
 
-Each statement follows a comment with its file and line in the VHDL, by which ``place_in_vhdl`` finds the origin of a
-line.
+A directive before each statement gives its file and line in the VHDL, so that all that is said about it names these.
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dais_verif.errors import StateError
+from dais_verif.errors import InputError
 from dais_verif.synthesis.ghdl_netlist import Gate, Module
 from dais_verif.verilog_names import is_module_name
 
-__all__ = ["place_in_vhdl", "written"]
+__all__ = ["written"]
 
-_PLACE = re.compile(r"^  /\* (.*:\d+) \*/$")
+#: Characters that are left out of the names of files, since tools may take them for more than letters.
+_NO_PLAIN = re.compile(r"[^ !#-\[\]-~]")
 
 #: Gates that only pass a value on. The initial value of a signal that something drives never shows.
 _WIRES = ("$signal", "$isignal", "$output", "$ioutput", "$port", "$nop", "$enable")
@@ -74,20 +74,10 @@ def written(
 ) -> str:
     """Return the text of ``modules``, with all names in lower case. ``original``: the user's name of a file, if any.
 
-    ``is_slice``: whether the bounds of a slice begin at a place. Raises ``StateError`` for a gate that has no rule.
+    ``is_slice``: whether the bounds of a slice begin at a place. Raises ``InputError`` for a gate that has no rule.
     """
     found = {module.name: module for module in modules}
     return "\n".join(line for module in found.values() for line in _Writer(module, found, original, is_slice).lines())
-
-
-def place_in_vhdl(text: str, line: int) -> str | None:
-    """Return the file and line in the VHDL from which ``line`` of ``text`` was written, None if it is unknown."""
-    for above in reversed(text.split("\n")[:line]):
-        if found := _PLACE.match(above):
-            return found[1]
-        if above.startswith("module"):
-            return None
-    return None
 
 
 def _plain(name: str) -> str:
@@ -158,8 +148,8 @@ class _Writer:
             return _plain(self.modules[gate.kind].outputs[number][0]) if gate.kind in self.modules else "o"
         return ("oport", "data")[number] if gate.kind in _PORTS else "o"
 
-    def refuse(self, gate: Gate, what: str) -> StateError:
-        return StateError(f"{self.place(gate)}: {what}")
+    def refuse(self, gate: Gate, what: str) -> InputError:
+        return InputError(f"{self.place(gate)}: {what}")
 
     def place(self, gate: Gate) -> str:
         """Return the file and line of ``gate``, or of the next gate behind it, for one in a package of ours."""
@@ -177,6 +167,11 @@ class _Writer:
                         following.append(sink)
         return f"entity {_plain(self.module.name)}:1"
 
+    def _line(self, gate: Gate) -> Iterator[str]:
+        file, _, line = self.place(gate).rpartition(":")
+        plain = _NO_PLAIN.sub("_", file)
+        yield f'`line {line} "{plain}" 0'
+
     def lines(self) -> Iterator[str]:
         ports = [
             *(f"input {_sized(name, width)}" for name, (_, width) in zip(self.inputs, self.module.inputs, strict=True)),
@@ -185,6 +180,8 @@ class _Writer:
                 for name, (_, width) in zip(self.outputs, self.module.outputs, strict=True)
             ),
         ]
+        if self.module.body is not None:
+            yield from self._line(self.module.body)
         yield f"module {_plain(self.module.name)}" + (" (" if ports else ";")
         if ports:
             yield "  " + ",\n   ".join(ports) + ");"
@@ -197,7 +194,7 @@ class _Writer:
             for gate in self.module.gates:
                 statement = list(self._statement(gate))
                 if statement:
-                    yield f"  /* {self.place(gate)} */"
+                    yield from self._line(gate)
                     yield from statement
         yield "endmodule"
         yield ""
@@ -254,7 +251,7 @@ class _Writer:
         return f"{self.names[net]}[{low + width - 1}:{low}]" if width > 1 else f"{self.names[net]}[{low}]"
 
     def _nets(self, gate: Gate) -> tuple[int, ...]:
-        """Return the inputs of ``gate``. Raises ``StateError`` if one is open."""
+        """Return the inputs of ``gate``. Raises ``InputError`` if one is open."""
         nets = tuple(net for net in gate.inputs if net is not None)
         if len(nets) != len(gate.inputs):
             raise self.refuse(gate, f"GHDL's synthesis left an input of {gate.kind[1:]!r} open")
@@ -473,7 +470,7 @@ class _Writer:
         """Yield the statement of a port that reads."""
         nets = self._nets(port)
         target, value = self.names[port.outputs[1][0]], f"{name}[{self.of(nets[1])}]"
-        yield f"  /* {self.place(port)} */"
+        yield from self._line(port)
         if port.kind == "$mem_rd":
             yield f"  assign {target} = {value};"
         else:

@@ -11,14 +11,14 @@ from dais_verif.errors import InputError, ToolError, UnknownTop
 from dais_verif.synthesis import vhdl_packages
 from dais_verif.synthesis.ghdl_netlist import Module, modules
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
-from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
+from dais_verif.synthesis.ghdl_verilog import written
 from dais_verif.synthesis.vhdl_events import begins_slice, refuse_events, refuse_misread
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
 from dais_verif.toolchain.limits import Limits, run_limited
 from dais_verif.toolchain.private_files import copied, original, read
 
-__all__ = ["in_verilog", "placed"]
+__all__ = ["in_verilog"]
 
 FORM = "from_vhdl.v"
 
@@ -27,7 +27,6 @@ _STANDARD = "--std=08"
 #: The file, line and text of an error in the user's files.
 _ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(?:error: )?(.*)$", re.MULTILINE | re.IGNORECASE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
-_LINE = re.compile(rf"\S*{re.escape(FORM)}:(\d+)(?::\d+)?")
 
 
 def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
@@ -79,16 +78,6 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
 
     form.write_text(written(found, name, is_slice), encoding="latin-1")
     return form
-
-
-def placed(message: str, form: Path) -> str:
-    """Return ``message`` with places in the VHDL instead of places in the Verilog file ``form``."""
-    text = form.read_text(encoding="latin-1") if form.name == FORM and FORM in message else ""
-
-    def origin(found: re.Match[str]) -> str:
-        return place_in_vhdl(text, int(found[1])) or "the VHDL"
-
-    return _LINE.sub(origin, message) if text else message
 
 
 def _synthesized(command: Sequence[str], output: Path, sources: Sequence[Path], limits: Limits) -> tuple[Module, ...]:

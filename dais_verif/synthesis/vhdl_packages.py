@@ -12,7 +12,7 @@ import os
 import re
 from pathlib import Path
 
-from dais_verif.errors import StateError
+from dais_verif.errors import InputError
 
 __all__ = ["copy_into", "redirected", "texts", "without_prefix"]
 
@@ -48,7 +48,7 @@ def texts() -> list[bytes]:
 def redirected(source: Path, text: bytes) -> bytes:
     """Return the text of the VHDL file ``source``, line by line, with names of our packages.
 
-    Raises ``StateError`` for a package of ieee that GHDL would read in its own way.
+    Raises ``InputError`` for a package of ieee that GHDL would read in its own way.
     """
     whole = text.decode("latin-1")
 
@@ -63,7 +63,7 @@ def redirected(source: Path, text: bytes) -> bytes:
             return f"work.{_PREFIX}{name}{breaks}"
         if name in _AS_THEY_ARE:
             return found[0]
-        raise StateError(
+        raise InputError(
             f"{_place(source, whole, found.start())}: a proof does not read package ieee.{name}; use ieee.numeric_std"
         )
 

@@ -172,3 +172,19 @@ def test_a_table_written_as_a_case(old: str, new: str, verdict: str, tmp_path: P
     (tmp_path / "table.vhd").write_text(TABLE.replace(old, new))
     run = run_prove(LOOKUP, tmp_path, "--rtl", tmp_path / "table.vhd", "-o", tmp_path / "out")
     assert run.tree["verdict"] == verdict, (run.tree["message"], run.stderr)
+
+
+def test_places_are_those_of_the_vhdl_and_ghdl_is_its_only_reader(tmp_path: Path) -> None:
+    text = TABLE.replace("  process (model_inp)", "  process (all)")
+    entry = 'when 2 => model_out <= "111"'
+    for value, where in (("'Z'", "table.vhd:16"), ("'X'", "undefined")):
+        (tmp_path / "table.vhd").write_text(text.replace(entry, f"when 2 => model_out <= (others => {value})"))
+        run = run_prove(LOOKUP, tmp_path, "--rtl", tmp_path / "table.vhd", "-o", tmp_path / value[1])
+        assert run.tree["verdict"] != "PASS" and where in run.tree["message"], run.tree["message"]
+        assert "from_vhdl" not in run.tree["message"]
+    (tmp_path / "table.vhd").write_text(text)
+    options = ("--rtl", tmp_path / "table.vhd", "--front-end")
+    run = run_prove(LOOKUP, tmp_path, *options, "available", "-o", tmp_path / "available")
+    assert run.ending == ("PASS", 0) and run.tree["rtl"]["front_ends"] == ["ghdl"]
+    run = run_prove(LOOKUP, tmp_path, *options, "both", "-o", tmp_path / "both")
+    assert run.ending == ("INVALID_INPUT", 2) and "--front-end" in run.tree["message"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.errors import StateError
+from dais_verif.errors import InputError
 from dais_verif.synthesis import vhdl
 from dais_verif.synthesis.ghdl_netlist import Gate, Module, modules
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
-from dais_verif.synthesis.ghdl_verilog import place_in_vhdl, written
+from dais_verif.synthesis.ghdl_verilog import written
 from dais_verif.synthesis.vhdl_packages import redirected
 
 
@@ -86,20 +86,23 @@ def test_gates_keep_their_signs(gate: str, expression: str) -> None:
 
 @pytest.mark.parametrize(("gate", "where"), [("latch", "m.vhd:9"), ("eq", "m.vhd:9"), ("tri", "m.vhd:9")])
 def test_a_gate_without_a_rule_or_with_other_widths_is_refused_at_its_line(gate: str, where: str) -> None:
-    with pytest.raises(StateError, match=f"^{where}: "):
+    with pytest.raises(InputError, match=f"^{where}: "):
         verilog(gate)
 
 
 def test_an_offset_that_ghdl_adds_to_the_index_of_a_slice_is_refused() -> None:
     assert "n2_o = a + a;" in verilog("add")
-    with pytest.raises(StateError, match=r"m\.vhd:9: .*slice"):
+    with pytest.raises(InputError, match=r"m\.vhd:9: .*slice"):
         verilog("add", 40)
 
 
 def test_lines_have_places_in_the_vhdl_also_those_of_packages() -> None:
     text = verilog("and")
-    places = [place_in_vhdl(text, n + 1) for n, line in enumerate(text.split("\n")) if "assign n" in line]
-    assert places == ["m.vhd:9", "m.vhd:9", "m.vhd:10"]
+    places, line = [], ""
+    for row in text.split("\n"):
+        line = row if row.startswith("`line") else line
+        places += [line] if "assign n" in row else []
+    assert places == [f'`line {number} "m.vhd" 0' for number in (9, 9, 10)]
 
 
 def test_a_selection_has_its_default_and_the_lowest_bit_selects_the_first_value() -> None:
@@ -130,7 +133,7 @@ def test_packages_with_bodies_of_our_own(text: str, expected: str | None) -> Non
 
 
 def test_a_package_that_ghdl_would_read_in_its_own_way_is_refused_at_its_line() -> None:
-    with pytest.raises(StateError, match=r"m\.vhd:2: .*numeric_bit"):
+    with pytest.raises(InputError, match=r"m\.vhd:2: .*numeric_bit"):
         redirected(Path("m.vhd"), b"library ieee;\nuse ieee.numeric_bit.all;")
 
 
@@ -220,5 +223,5 @@ def test_the_last_write_of_an_edge_holds() -> None:
 
 
 def test_a_memory_that_is_read_after_it_was_written_is_refused() -> None:
-    with pytest.raises(StateError, match="after it was written"):
+    with pytest.raises(InputError, match="after it was written"):
         memory("$mem_wr_sync", "$mem_rd")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.dut.verilog import included_by
-from dais_verif.errors import DaisError, InputError, RequestError, ToolError
+from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.elaboration import elaborated
-from dais_verif.synthesis.vhdl import in_verilog, placed
+from dais_verif.synthesis.vhdl import in_verilog
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits
 from dais_verif.toolchain.private_files import shown
@@ -110,41 +110,26 @@ class RtlReader:
         Yosys runs beforehand, in the caller's thread: Ctrl-C reaches the main thread, which kills its processes. Raises
         ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
         """
-        with _placed_in_vhdl(design):
-            if name == "slang":
-                from dais_verif.prover import slang
+        if name == "slang":
+            from dais_verif.prover import slang
 
-                yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
-                return
-            from dais_verif.prover import slang, yosys
+            yield lambda: slang.elaborate(design.sources, design.top, self.files(design), self.bitwise)
+            return
+        from dais_verif.prover import slang, yosys
 
-            if self.lenient or self.names == (
-                "yosys",
-            ):  # no other front end might notice constructs that Yosys misreads
-                slang.refuse_misread(design.sources, design.top, self.files(design))
-            form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
+        if self.lenient or self.names == ("yosys",):  # no other front end might notice constructs that Yosys misreads
+            slang.refuse_misread(design.sources, design.top, self.files(design))
+        form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
 
-            def read() -> Netlist:
-                if self.names == ("yosys",):  # Yosys ignores sensitivity lists and delays
-                    slang.refuse_events(design.sources, design.top, self.files(design))
-                try:
-                    return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
-                except InputError as error:
-                    raise InputError(shown(str(error), design.sources)) from None
-
+        def read() -> Netlist:
+            if self.names == ("yosys",):  # Yosys ignores sensitivity lists and delays
+                slang.refuse_events(design.sources, design.top, self.files(design))
             try:
-                yield read
-            finally:
-                form.unlink()  # the file is large, and the script in the same folder can write it again
+                return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
+            except InputError as error:
+                raise InputError(shown(str(error), design.sources)) from None
 
-
-@contextmanager
-def _placed_in_vhdl(design: RtlDesign) -> Iterator[None]:
-    """Raise errors with places in the user's VHDL, not in the Verilog that we made of it."""
-    try:
-        yield
-    except DaisError as error:
-        text = placed(str(error), design.sources[0]) if len(design.sources) == 1 else str(error)
-        if text == str(error):
-            raise
-        raise type(error)(text) from None
+        try:
+            yield read
+        finally:
+            form.unlink()  # the file is large, and the script in the same folder can write it again

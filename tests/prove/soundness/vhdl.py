@@ -161,7 +161,8 @@ def converted(entities: Sequence[Entity], folder: Path) -> tuple[dict[str, Path]
             failed[found[1]] = found[3]
             entities = [entity for entity in entities if entity.name != found[1]]
             continue
-        modules = {module.split()[1]: f"{module}\nendmodule\n" for module in text.split("\nendmodule\n")[:-1]}
+        parts = [f"{part}\nendmodule\n" for part in text.split("\nendmodule\n")[:-1]]
+        modules = {part.partition("module ")[2].split()[0]: part for part in parts}
         own = {entity.name: folder / f"{entity.name}.v" for entity in entities}
         inner = "".join(module for name, module in modules.items() if name not in own and name != "every")
         for name, form in own.items():
