@@ -323,6 +323,14 @@ MISREAD = {
         "typedef logic [3:0] t; if (1) begin : g typedef logic [1:0] t; t w; assign w = a; end assign y = g.w;",
         "another type 't'",
     ),
+    "a negated item of a case": (
+        "always @* case (a) 5'd17: y = 1; -4'sd1: y = 2; default: y = 3; endcase",
+        "a computed item of a case",
+    ),
+    "an inverted item of a case": (
+        "always @* case (a) ~3'd3: y = 1; default: y = 2; endcase",
+        "a computed item of a case",
+    ),
     "an unknown kind": ("assign y = a inside {3, [5:7]};", "not trusted with Inside"),
     "an unknown call": ("assign y = $countbits(a, '1);", "not trusted with $countbits"),
     "an argument both ways": (

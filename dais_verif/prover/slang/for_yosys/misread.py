@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,8 @@ class _Search:
         wildcard digits never matches a constant subject.
         """
         if s.condition is ast.CaseStatementCondition.Normal:
+            for item in (item for group in s.items for item in group.expressions):
+                _bare(item).visit(partial(self._computed, _bare(item)))
             return
         if s.condition is ast.CaseStatementCondition.Inside:
             raise self._refused(s, "Yosys is not trusted with case inside; write casez")
@@ -235,6 +238,12 @@ class _Search:
                 raise self._refused(
                     item, "Yosys misreads a signed item of casez that must be extended; write all its digits"
                 )
+
+    def _computed(self, item: Any, e: Any) -> None:
+        """Refuse an item that is computed in more bits than its operands have: Yosys computes it in theirs."""
+        wider = type(e) is ast.ConversionExpression and e.operand.type.isIntegral
+        if wider and type(item) not in _LITERALS and e.operand.type.bitWidth < e.type.bitWidth:
+            raise self._refused(item, "Yosys misreads a computed item of a case; write its digits")
 
     def _word(self, e: Any) -> None:
         """Refuse a signed index: Yosys treats it as unsigned, so a two-bit -1 selects word 3."""
@@ -275,7 +284,8 @@ class _Search:
         if name is None or str(name).lstrip("\0") not in self._design.files:
             told = "a file whose name is not constant" if name is None else repr(str(name).lstrip("\0"))
             raise self._refused(e, f"this reads {told}, which is not one of the files that were given", "; use {data}")
-        if len(e.arguments) != 2 or b"/*" in self._design.files[str(name).lstrip("\0")].read_bytes():
+        path = self._design.files[str(name).lstrip("\0")]
+        if len(e.arguments) != 2 or (path.is_file() and b"/*" in path.read_bytes()):
             raise self._refused(e, "Yosys is not trusted with ranges and block comments of memory files")
 
 
