@@ -94,6 +94,7 @@ def sign_off(
     seed: int | None = None,
     key: _Path | None = None,
     passphrase: Callable[[str], str] | None = None,
+    paranoid: bool = False,
     jobs: int | None = None,
     output: _Path | None = None,
     progress: Progress | None = None,
@@ -102,8 +103,9 @@ def sign_off(
 
     ``program``: the file to certify. ``policy``: a TOML file; None: the built-in policy. ``rtl``: files that replace
     the RTL in the policy. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function that returns
-    the key's passphrase, given a prompt. ``output``: the folder for certificate, record and evidence; None:
-    ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
+    the key's passphrase, given a prompt. ``paranoid``: compile Verilator's runtime again. ``output``: the folder for
+    certificate, record and evidence; None: ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises
+    ``InputError`` for unusable arguments.
     """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
@@ -124,6 +126,7 @@ def sign_off(
         seed=seed,
         key=path_from("key", key),
         passphrase=passphrase,
+        paranoid=paranoid,
         jobs=jobs,
         output=path_from("output", output),
     )
@@ -140,6 +143,7 @@ def verify_certificate(
     verify_time: datetime | None = None,
     same_tools: bool = False,
     rerun: bool = False,
+    paranoid: bool = False,
     bitstream: _Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -148,9 +152,10 @@ def verify_certificate(
 
     ``program``, ``rtl``: the current places of the files, if they were moved. ``allowed_signers``: an allowed signers
     file, as for ssh-keygen; it requires a signature that is valid at ``verify_time`` (with its time zone), or now.
-    ``same_tools``: the tools must be those of the sign-off. ``rerun``: sign off again, and compare. ``bitstream``: the
-    bitstream that will be loaded into a device; its configuration must equal that of the certified bitstream. The
-    verdict is PASS or NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no certificate.
+    ``same_tools``: the tools must be those of the sign-off. ``rerun``: sign off again, and compare; ``paranoid``: that
+    run compiles Verilator's runtime again. ``bitstream``: the bitstream that will be loaded into a device; its
+    configuration must equal that of the certified bitstream. The verdict is PASS or NOT_SIGNED_OFF, with ``findings``.
+    Raises ``InputError`` if there is no certificate.
     """
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.flows.verify_certificate import verify_certificate as flow
@@ -163,6 +168,7 @@ def verify_certificate(
         verify_time=verify_time,
         same_tools=same_tools,
         rerun=rerun,
+        paranoid=paranoid,
         bitstream=path_from("bitstream", bitstream),
         jobs=jobs,
     )

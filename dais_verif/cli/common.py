@@ -35,6 +35,7 @@ __all__ = [
     "json_option",
     "layout_option",
     "parallel_option",
+    "paranoid_option",
     "program_argument",
     "sandbox_option",
     "seed_option",
@@ -121,6 +122,9 @@ sandbox_option = click.option(
     expose_value=False,
     callback=_sandbox,
     help="Run tools in bubblewrap: no network, write access to the folder of the run only.",
+)
+paranoid_option = click.option(
+    "--paranoid", is_flag=True, help="Compile Verilator's runtime for this run, even if one is installed."
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."

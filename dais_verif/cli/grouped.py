@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Diagnosis": ("blame", "load"),
     "Mutation": ("judge", "expected", "add-vectors", "most-unknown"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
-    "Sign-off": ("policy", "show-policy", "sign"),
+    "Sign-off": ("policy", "show-policy", "sign", "paranoid"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
     "Limits": ("jobs", "time", "timeout", "memory", "sandbox"),
     "Output": ("output", "json", "html", "junit", "github", "profile"),

@@ -78,6 +78,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @click.option(
     "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen writes it."
 )
+@common.paranoid_option
 @common.jobs_option
 @common.sandbox_option
 @click.option(

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, file_path, jobs_option, json_option, parsed_by, reproduce, show_record
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    jobs_option,
+    json_option,
+    paranoid_option,
+    parsed_by,
+    reproduce,
+    show_record,
+)
 from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.verify_certificate import CertificateRequest, absolute_time, verify_certificate
@@ -31,6 +40,7 @@ from dais_verif.report.certificate_text import print_certificate_check
 )
 @click.option("--same-tools", is_flag=True, help="Require the tool versions that the certificate was made with.")
 @click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare the findings.")
+@paranoid_option
 @jobs_option
 @json_option
 def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:

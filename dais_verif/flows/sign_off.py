@@ -43,11 +43,12 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 class SignOffRequest:
     """A design to sign off, and the policy for it.
 
-    ``program``: a project folder, or a file of a program or a machine; the certificate is about a file.
-    ``policy``: a TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy.
-    ``seed``: a seed to use instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate;
-    ``passphrase``: a function that takes a prompt and returns the passphrase of the key. ``output``: the folder that is
-    kept; None: ``default_folder``. ``command``: the command line of this request; None: derived from the request.
+    ``program``: a project folder, or a file of a program or a machine; the certificate is about a file. ``policy``: a
+    TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy. ``seed``: a seed to
+    use instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function
+    that takes a prompt and returns the passphrase of the key. ``output``: the folder that is kept; None:
+    ``default_folder``. ``paranoid``: compile Verilator's runtime again, even if it is installed. ``command``: the
+    command line of this request; None: derived from the request.
     """
 
     program: str | Path
@@ -58,6 +59,7 @@ class SignOffRequest:
     key: Path | None = None
     passphrase: Callable[[str], str] | None = None
     jobs: int | None = None
+    paranoid: bool = False
     output: Path | None = None
     command: str | None = None
 
@@ -88,7 +90,8 @@ class SignOffRequest:
             "--sign": self.key,
             "--output": self.output,
         }
-        return ["signoff", str(self.program), *option_words(valued, {}), *self.design.words()]
+        flags = {"--paranoid": self.paranoid}
+        return ["signoff", str(self.program), *option_words(valued, flags), *self.design.words()]
 
 
 def default_folder(program: Path) -> Path:
@@ -145,6 +148,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             reproduce=own_command(request.words()) if request.command is None else request.command,
             warnings=warnings,
             jobs=request.jobs,
+            paranoid=request.paranoid,
             signer=signer,
             listener=progress,
             project=project,

@@ -32,9 +32,10 @@ class CertificateRequest:
 
     ``program``, ``rtl``: files, or folders that hold them, if they were moved. ``allowed_signers``: a file of signers,
     one of whom must have signed and be allowed to sign at ``verify_time`` (None: now). ``same_tools``: require the
-    tools with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings.
-    ``command``: the command line of this request; None: derived from the request. ``bitstream``: a bitstream to be
-    deployed, which must configure the device in the same way as the certified one.
+    tools with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings;
+    ``paranoid``: with a runtime of Verilator that is compiled for it, even if one is installed. ``command``: the
+    command line of this request; None: derived from the request. ``bitstream``: a bitstream to be deployed, which must
+    configure the device in the same way as the certified one.
     """
 
     certificate: Path
@@ -45,6 +46,7 @@ class CertificateRequest:
     verify_time: datetime | None = None
     same_tools: bool = False
     rerun: bool = False
+    paranoid: bool = False
     jobs: int | None = None
     command: str | None = None
 
@@ -52,6 +54,8 @@ class CertificateRequest:
         require_types(self)
         if self.verify_time is not None and self.allowed_signers is None:
             raise RequestError.of("{verify_time} judges the signer; give it with {allowed_signers}.")
+        if self.paranoid and not self.rerun:
+            raise RequestError.of("{paranoid} is about a new run; give it with {rerun}.")
         if self.verify_time is not None and self.verify_time.tzinfo is None:
             raise RequestError.of("{verify_time} {value} must have a time zone.", value=self.verify_time)
 
@@ -64,7 +68,7 @@ class CertificateRequest:
             "--allowed-signers": self.allowed_signers,
             "--verify-time": when and when.astimezone(UTC).strftime("%Y%m%d%H%M%SZ"),
         }
-        flags = {"--same-tools": self.same_tools, "--rerun": self.rerun}
+        flags = {"--same-tools": self.same_tools, "--rerun": self.rerun, "--paranoid": self.paranoid}
         rtl = [word for path in self.rtl for word in ("--rtl", str(path))]
         return ["verify-cert", str(self.certificate), *option_words(valued, flags), *rtl]
 
@@ -117,7 +121,10 @@ def _run_again(checked: CertificateCheck, request: CertificateRequest, progress:
     with temporary_folder() as temporary, progress.working("again"):
         again = temporary.path / "again"
         again.mkdir()
-        return list(run_again(checked, again, reproduce=command, jobs=request.jobs, listener=progress))
+        found = run_again(
+            checked, again, reproduce=command, jobs=request.jobs, paranoid=request.paranoid, listener=progress
+        )
+        return list(found)
 
 
 def _finding(one: Difference) -> CertificateFinding:

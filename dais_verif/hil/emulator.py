@@ -101,18 +101,18 @@ def build_board(
     takes. ``fixed_per_bit``: the clocks per bit of a UART that has no parameter for this number. ``cached``: the
     executable may come from the cache. Raises ``ToolError`` if it cannot be built.
     """
-    found, common = tools.verilator(), verilator_runtime.place()
+    found = tools.verilator()
     per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else _CLOCKS_PER_SPI_BIT if link == "spi" else 0
     # The upper bound of the clocks that the bridge needs for a vector and its result, or for skipping a request byte by
     # byte.
     idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks + (1 << buffer_bits(bits))
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
-    key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
+    key = build_cache.key_of([VERSION, _BOARD, verilator_runtime.key_of(), *macros, *digests([*sources, _SOURCE])])
     cached = cached and bool(build_cache.limit())
     if cached and build_cache.fetch(key, (_BOARD,), folder):
         return folder / _BOARD
-    verilator_runtime.ensure()
+    common = verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
     parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if link == "uart" and not fixed_per_bit else []

@@ -30,6 +30,7 @@ __all__ = [
     "plain_path",
     "program_arguments",
     "prove_arguments",
+    "refutation_arguments",
     "reader_arguments",
     "simulator_arguments",
     # running commands
@@ -146,13 +147,27 @@ def simulator_arguments(simulators: Sequence[str]) -> list[str]:
     return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
 
 
-def prove_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
-    """Return the arguments of ``prove`` for ``program`` and ``design``. Cached proofs are not used."""
+def prove_arguments(
+    context: Context, program: list[str], design: list[str], simulators: Sequence[str] | None = None
+) -> list[str]:
+    """Return the arguments of ``prove`` for ``program`` and ``design``. Cached proofs are not used.
+
+    ``simulators``: those that replay a counterexample; None: all of the policy.
+    """
     policy = context.policy
     arguments = [*program, *design, "--no-cache", "--timeout", f"{policy.proof_timeout:g}"]
-    arguments += simulator_arguments([name for name in policy.simulators if name != GHDL])
+    arguments += simulator_arguments([name for name in simulators or policy.simulators if name != GHDL])
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
     return arguments + (["--jobs", str(context.jobs)] if context.jobs else [])
+
+
+def refutation_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
+    """Return the arguments of ``prove`` where it must refute, and a simulator must confirm the counterexample.
+
+    Nothing is built to confirm a proof that must fail, and Icarus replays, if the policy has it: it builds at once.
+    """
+    simulators = ("icarus",) if "icarus" in context.policy.simulators else None
+    return [*prove_arguments(context, program, design, simulators), "--no-confirm"]
 
 
 def reader_arguments(context: Context, both: bool = False) -> list[str]:

@@ -21,7 +21,7 @@ from dais_verif.signoff.context import (
     interface_of,
     pin_arguments,
     program_arguments,
-    prove_arguments,
+    refutation_arguments,
     simulate,
     write_json,
 )
@@ -104,13 +104,13 @@ def _prove_bad(context: Context, folder: Path, good: str) -> None:
     design = original_design(context)
     bad = always_wrong(interface_of(context, record), design)
     files = [*with_bad(context, folder, bad, design.suffix), *pin_arguments(context, record)]
-    call("prove", prove_arguments(context, program_arguments(context.subject), files), folder)
+    call("prove", refutation_arguments(context, program_arguments(context.subject), files), folder)
 
 
 def _prove_poisoned(context: Context, folder: Path, good: str) -> None:
     record, program = simulated(context.folder / good), _poisoned(context, folder)
     design = [*file_arguments(context.subject, context.policy), *pin_arguments(context, record)]
-    call("prove", prove_arguments(context, program, design), folder)
+    call("prove", refutation_arguments(context, program, design), folder)
 
 
 def _asked(context: Context) -> Asked:

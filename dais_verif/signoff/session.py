@@ -46,8 +46,9 @@ from dais_verif.signoff.results import (
 )
 from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
 from dais_verif.signoff.subject import Design, Subject, subject_of
-from dais_verif.signoff.toolbox import Tool, tools_of
+from dais_verif.signoff.toolbox import Tool, runtime_of, tools_of
 from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
+from dais_verif.toolchain.verilator_runtime import home_in
 from dais_verif.verdict import Verdict
 
 __all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
@@ -83,6 +84,7 @@ def sign_off(
     reproduce: str,
     warnings: Sequence[str] = (),
     jobs: int | None = None,
+    paranoid: bool = False,
     signer: Signer | None = None,
     listener: SignOffListener | None = None,
     project: ProjectInfo | None = None,
@@ -91,7 +93,8 @@ def sign_off(
     """Sign off ``design``, and return the record, which gives the reasons if it is not signed off.
 
     ``folder`` receives the record, all evidence and the certificate. ``project``: the project folder in which the
-    program or RTL was found. ``kernel``: the files of the kernel, if ``design`` is its machine.
+    program or RTL was found. ``kernel``: the files of the kernel, if ``design`` is its machine. ``paranoid``: compile
+    Verilator's runtime for this sign-off, even if one is installed.
 
     Raises ``InputError`` for unusable arguments: then there is no record.
     """
@@ -134,14 +137,14 @@ def sign_off(
     try:
         stages = stages_of(context)
         results: list[StageResult] = []
-        with own_cache(folder / CACHE):
+        with own_cache(folder / CACHE, paranoid=paranoid):
             for number, stage in enumerate(stages, 1):
                 listener.stage_begins(stage.name, number, len(stages))
                 results.append(_run(stage, context, good, results, stages))
                 listener.stage_ends(results[-1])
                 record = replace(record, stages=list(results))
                 _write(folder, record)
-        tools, problems = _tools(policy, results)
+            tools, problems = _tools(policy, results, installed=not paranoid, cache=folder / CACHE)
         problems = [*_problems(results), *subject.changed(), *context.subject.changed(), *problems]
         answer = Verdict.NOT_SIGNED_OFF if problems else Verdict.PASS
         record = replace(
@@ -323,9 +326,12 @@ def _message(results: Sequence[StageResult], problems: Sequence[str]) -> str:
     return f"{passed} of {len(results)} stages passed{more}"
 
 
-def _tools(policy: Policy, results: Sequence[StageResult]) -> tuple[dict[str, Tool], list[str]]:
+def _tools(
+    policy: Policy, results: Sequence[StageResult], *, installed: bool, cache: Path
+) -> tuple[dict[str, Tool], list[str]]:
     try:
-        return tools_of(policy, netlist=any(r.name == "netlist" and r.passed for r in results)), []
+        runtime = runtime_of(policy, installed=installed, cache=home_in(cache))
+        return tools_of(policy, runtime, netlist=any(r.name == "netlist" and r.passed for r in results)), []
     except DaisError as error:
         return {}, [f"tools: {error}"]
 

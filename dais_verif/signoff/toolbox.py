@@ -14,16 +14,19 @@ from pathlib import Path
 import dais_verif
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import sha256_of
-from dais_verif.toolchain import tools
+from dais_verif.toolchain import tools, verilator_runtime
 from dais_verif.toolchain.icetime import part_of
 
-__all__ = ["Tool", "tool_names", "tools_of"]
+__all__ = ["Tool", "runtime_of", "tool_names", "tools_of"]
 
 #: Packages that the commands load and that influence their results.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
 
 #: The executables of IceStorm, which states no version. Its device data are hashed with them.
 _ICESTORM = ("icepack", "icetime", "iceunpack")
+
+#: Verilator's runtime as a tool: its version is the hash of all that went into it, its hash that of its objects.
+_RUNTIME = "verilator-runtime"
 
 _PASSING = ("__pycache__", ".pyc")
 
@@ -36,10 +39,21 @@ class Tool:
     sha256: str
 
 
-def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
+def runtime_of(policy: Policy, *, installed: bool, cache: Path) -> dict[str, Tool]:
+    """Return Verilator's runtime as a tool, if ``policy`` needs it and it was compiled.
+
+    ``installed``: the installed one may be used; else, only one in the folder of runtimes ``cache``.
+    """
+    if "verilator" not in policy.simulators:
+        return {}
+    folder = verilator_runtime.find(installed=installed, cache=cache)
+    return {} if folder is None else {_RUNTIME: Tool(folder.name, verilator_runtime.digest(folder))}
+
+
+def tools_of(policy: Policy, runtime: Mapping[str, Tool], *, netlist: bool) -> dict[str, Tool]:
     """Return the tools of a sign-off by ``policy``. Raises ``ToolError`` if one is missing.
 
-    ``netlist``: the sign-off synthesized a netlist.
+    ``runtime``: that of Verilator, from ``runtime_of``. ``netlist``: the sign-off synthesized a netlist.
     """
     package = Path(dais_verif.__file__).parent
     sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
@@ -47,6 +61,7 @@ def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
         "dais-verif": Tool(dais_verif.__version__, _of_files(sources, package)),
         "python": Tool(platform.python_version(), sha256_of(Path(sys.executable).resolve())),
         **{name: tool for name in _PACKAGES if (tool := _package(name)) is not None},
+        **runtime,
     }
     for name in policy.simulators:
         found |= _SIMULATORS[name]()
@@ -65,7 +80,7 @@ def tool_names(policy: Policy, *, netlist: bool) -> tuple[frozenset[str], frozen
     needed |= {"g++"} if "verilator" in policy.simulators else set()
     needed |= {"yosys"} if netlist else set()
     needed |= {"icestorm"} if policy.bitstream.device is not None else set()
-    return frozenset(needed), frozenset(_PACKAGES)
+    return frozenset(needed), frozenset(_PACKAGES) | ({_RUNTIME} if "verilator" in policy.simulators else set())
 
 
 def _icarus() -> dict[str, Tool]:

@@ -11,15 +11,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import dais_verif
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.toolchain.verilator_runtime import PARANOID
 
 __all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "own_cache", "read_call"]
 
@@ -34,8 +36,8 @@ _START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from 
 #: Every simulation is built for the sign-off, because cached builds are not trusted.
 _ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
 
-#: The cache of the running sign-off, so that Verilator's runtime is compiled only once for it.
-_cache: ContextVar[Path | None] = ContextVar("cache", default=None)
+#: The variables that select the cache of the running sign-off.
+_cache: ContextVar[Mapping[str, str]] = ContextVar("cache", default=MappingProxyType({}))
 
 _PATIENCE = 20.0
 
@@ -50,17 +52,19 @@ class Call:
 
 
 @contextmanager
-def own_cache(folder: Path) -> Iterator[None]:
+def own_cache(folder: Path, *, paranoid: bool = False) -> Iterator[None]:
     """Use ``folder`` as the cache of commands that are called in the block; empty it first, and remove it at the end.
 
-    The usual cache is not trusted, since it may hold code from every user who can write to it.
+    The usual cache is not trusted, since it may hold code from every user who can write to it. ``paranoid``: the
+    commands do not use the installed runtime of Verilator either.
     """
     shutil.rmtree(folder, ignore_errors=True)
     make_folder(folder)
     folder.chmod(0o700)
     if any(folder.iterdir()):
         raise InputError(f"{str(folder)!r} cannot be emptied; choose another folder with -o")
-    before = _cache.set(folder.absolute())
+    told = {"DAIS_VERIF_CACHE": str(folder.absolute()), **({PARANOID: "1"} if paranoid else {})}
+    before = _cache.set(told)
     try:
         yield
     finally:
@@ -85,7 +89,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
         try:
             process = subprocess.Popen(
                 [sys.executable, "-c", start, *arguments],
-                env={**os.environ, **_ENVIRONMENT, **_own()},
+                env={**os.environ, **_ENVIRONMENT, **_cache.get()},
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,
@@ -111,11 +115,6 @@ def read_call(folder: Path) -> Call:
         return Call(**json.loads(read_plain(path, 1 << 24)))
     except (InputError, ValueError, TypeError) as error:
         raise InputError(f"{str(path)!r} does not record how a command was run ({error})") from None
-
-
-def _own() -> dict[str, str]:
-    folder = _cache.get()
-    return {} if folder is None else {"DAIS_VERIF_CACHE": str(folder)}
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

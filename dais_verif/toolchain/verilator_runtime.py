@@ -1,11 +1,16 @@
-"""The common part of all Verilator simulations, compiled once per machine.
+"""The common part of all Verilator simulations, compiled once per installation.
 
 This part consists of Verilator's runtime, cocotb's main program and the headers that every design includes. It is the
-same for all designs, but takes several times as long to compile as a small design. Therefore it is kept in the cache,
-in a folder whose name is the hash of everything that it depends on. The folder is renamed into place when it is
-complete, under a lock, so that an existing folder is always complete. The folder is sealed with a file of the hashes of
-all its files; if they do not match, the runtime is compiled again. This detects damage, but not an attacker: anyone who
-can write to the cache can run code as its user.
+same for all designs, but takes several times as long to compile as a small design. It is kept in a folder whose name is
+the hash of everything that it depends on, in one of two places:
+
+- in the installation, where ``make setup`` puts it. Anyone who can write there can also replace dais-verif and Python:
+  this runtime is trusted like them, also by a sign-off; but only if no other user can write to its files.
+- in the cache, where a run compiles what is not installed. Anyone who can write to the cache can run code as its user,
+  so a sign-off uses a cache of its own.
+
+A folder is renamed into place when it is complete, under a lock, so that an existing folder is always complete. It is
+sealed with a file of the hashes of all its files; if they do not match, the runtime is compiled again.
 """
 
 from __future__ import annotations
@@ -15,9 +20,10 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,20 +35,30 @@ __all__ = [
     "HEADERS",
     "NATIVE",
     "OPTIMISATION",
+    "PARANOID",
     "PREFIX",
     "Manifest",
     "check_fits",
     "clear",
     "compile_command",
+    "digest",
     "ensure",
+    "find",
     "home",
+    "home_in",
+    "install",
+    "installed_home",
     "intact",
+    "key_of",
     "main_object",
-    "place",
     "verilator_options",
+    "why_unsafe",
 ]
 
 PREFIX = "Vdesign"
+
+#: The variable that tells commands not to use the installed runtime.
+PARANOID = "DAIS_VERIF_PARANOID"
 
 #: The folder of our own C++, which connects cocotb's main program, compiled once, to any design.
 NATIVE = Path(__file__).parent / "native"
@@ -69,7 +85,12 @@ _HEADERS_TEXT = """\
 #include "extends.h"
 """
 
-_OPTIONS, _SEAL = "options.json", "seal.json"
+_OPTIONS, _SEAL, _TEXTS = "options.json", "seal.json", "texts.json"
+
+#: The variants that ``install`` compiles: (waves, coverage).
+_VARIANTS = ((False, False), (True, False), (False, True))
+
+_SETUP = f"{sys.executable} -m dais_verif.toolchain.verilator_runtime"
 
 
 @dataclass(frozen=True)
@@ -128,11 +149,14 @@ def compile_command(
     optimisation: str,
     *,
     include: Iterable[Path] = (),
+    action: str = "-c",
 ) -> list[str]:
-    """Return the command that compiles one C++ file into an object."""
+    """Return the command that compiles one C++ file into an object; with the action ``-E``, that preprocesses it."""
     folders = [*include, verilator.root / "include", verilator.root / "include" / "vltstd"]
     flags = [optimisation, *_FLAGS, *manifest.defines(), *(f"-I{folder}" for folder in folders)]
-    return [str(verilator.compiler), *flags, "-c", str(source), "-o", str(output)]
+    # Messages of the runtime name files of Verilator: the same object is made wherever these are.
+    flags.append(f"-fmacro-prefix-map={verilator.root}=verilator")
+    return [str(verilator.compiler), *flags, action, str(source), "-o", str(output)]
 
 
 def main_object(folder: Path) -> Path:
@@ -140,52 +164,138 @@ def main_object(folder: Path) -> Path:
     return folder / "main.o"
 
 
+def home_in(cache: Path) -> Path:
+    """Return the folder of all runtimes in the folder ``cache``."""
+    return cache / "runtime"
+
+
 def home() -> Path:
-    """Return the folder of all runtimes."""
-    return tools.cache_dir() / "runtime"
+    """Return the folder of all runtimes in the cache."""
+    return home_in(tools.cache_dir())
 
 
-def place(*, waves: bool = False, coverage: bool = False) -> Path:
-    """Return the folder of a runtime, which may not exist yet; its name depends on everything in the build."""
-    return home() / _key(tools.verilator(), verilator_options(waves=waves, coverage=coverage))
+def installed_home() -> Path:
+    """Return the folder of the runtimes that belong to this installation of Python and its packages."""
+    return Path(sys.prefix) / "dais-verif-runtime"
+
+
+def key_of(*, waves: bool = False, coverage: bool = False) -> str:
+    """Return the hash of everything that goes into a runtime."""
+    return _key(tools.verilator(), verilator_options(waves=waves, coverage=coverage))
+
+
+def find(
+    *, waves: bool = False, coverage: bool = False, installed: bool = True, cache: Path | None = None
+) -> Path | None:
+    """Return the folder of a compiled runtime: the installed one, else the one in a cache; None if there is none.
+
+    ``installed``: the installed one may be used. ``cache``: the folder of all runtimes in the cache; None: ``home``.
+    """
+    key = key_of(waves=waves, coverage=coverage)
+    folder = installed_home() / key
+    if installed and os.environ.get(PARANOID, "0") in ("", "0") and os.path.lexists(folder):
+        why = why_unsafe(folder) or (None if intact(folder) else f"{folder} was changed")
+        if why is None:
+            return folder
+        _warn(f"the installed Verilator runtime is not used: {why}; run: {_SETUP}")
+    cached = (cache or home()) / key
+    return cached if intact(cached) else None
 
 
 def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
     """Return the folder of the runtime's objects; compile them unless this machine has an intact one."""
-    folder = place(waves=waves, coverage=coverage)
-    if intact(folder):
-        return folder
-    import filelock  # imported late: loading takes longer than the rest of this function
-
+    found = find(waves=waves, coverage=coverage)
+    if found is not None:
+        return found
     try:
-        home().mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(folder.with_name(folder.name + ".lock")):
-            if not intact(folder):
-                for left_over in home().glob(f"{folder.name}-*"):
-                    shutil.rmtree(left_over, ignore_errors=True)
-                announce(waves=waves, coverage=coverage)
-                unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=home()))
-                _build(tools.verilator(), unfinished, verilator_options(waves=waves, coverage=coverage))
-                _seal(unfinished)
-                _remove(folder)
-                unfinished.rename(folder)
+        return _compiled(home(), waves=waves, coverage=coverage)
     except OSError as error:
         raise ToolError(
             f"Verilator's runtime cannot be kept in {home()}: {error.strerror};"
             " set DAIS_VERIF_CACHE to a folder that is writable"
         ) from error
+
+
+def install() -> None:
+    """Compile all variants of the runtime into the installation, unless they are there; remove outdated ones.
+
+    If the installation cannot be written, the plain runtime is compiled into the cache.
+    """
+    place = installed_home()
+    try:
+        place.mkdir(exist_ok=True)
+        if not place.is_symlink():
+            place.chmod(0o755)
+        made = [_compiled(place, waves=waves, coverage=coverage) for waves, coverage in _VARIANTS]
+        unsafe = [why for folder in made if (why := why_unsafe(folder)) is not None]
+        if unsafe:
+            raise ToolError(f"the Verilator runtime in {place} would not be safe: {unsafe[0]}; remove that folder")
+        for entry in [entry for entry in place.iterdir() if entry.is_dir() and entry not in made]:
+            _remove(entry)
+    except PermissionError:
+        _warn(f"Verilator's runtime is compiled into the cache, because {place} cannot be written")
+        ensure()
+
+
+def why_unsafe(folder: Path) -> str | None:
+    """Return how a user other than those who control the installation could have changed ``folder``; else None.
+
+    It and its files must belong to this user, to root or to the owner of the installation, who alone can write them.
+    """
+    owners = _owners()
+    try:
+        for path in (folder.parent, folder, *sorted(folder.iterdir())):
+            facts = path.lstat()
+            expected = stat.S_ISDIR if path in (folder.parent, folder) else stat.S_ISREG
+            if not expected(facts.st_mode):
+                return f"{path} is a link or a file of another kind"
+            if facts.st_uid not in owners:
+                return f"{path} belongs to another user"
+            if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return f"others can write {path}"
+    except OSError as error:
+        return f"{folder} cannot be read: {error.strerror}"
+    return None
+
+
+def _owners() -> set[int]:
+    return {0, os.getuid(), os.stat(sys.prefix).st_uid}
+
+
+def digest(folder: Path) -> str:
+    """Return the hash of the names and contents of a runtime's objects, which become part of every simulation."""
+    lines = (f"{sha256}  {name}\n" for name, sha256 in sorted(_hashes(folder).items()) if name.endswith(".o"))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _compiled(place: Path, *, waves: bool, coverage: bool) -> Path:
+    """Return the folder of an intact runtime in ``place``; compile it, under a lock, if there is none."""
+    import filelock  # imported late: loading takes longer than the rest of this function
+
+    folder = place / key_of(waves=waves, coverage=coverage)
+    place.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(folder.with_name(folder.name + ".lock")):
+        if not intact(folder):
+            for left_over in place.glob(f"{folder.name}-*"):
+                shutil.rmtree(left_over, ignore_errors=True)
+            announce(waves=waves, coverage=coverage)
+            unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=place))
+            _build(tools.verilator(), unfinished, verilator_options(waves=waves, coverage=coverage))
+            _seal(unfinished)
+            _remove(folder)
+            unfinished.rename(folder)
     return folder
+
+
+def _warn(text: str) -> None:
+    print(f"dais-verif: {text}", file=sys.stderr, flush=True)
 
 
 def announce(*, waves: bool, coverage: bool) -> None:
     """Print why the run takes longer: the first build needs an additional half minute."""
     what = [*["waves"] * waves, *["coverage"] * coverage]
     kind = f" with {' and '.join(what)}" if what else ""
-    print(
-        f"dais-verif: compiling Verilator's runtime{kind}, once per machine; it takes 10 to 40 s",
-        file=sys.stderr,
-        flush=True,
-    )
+    _warn(f"compiling Verilator's runtime{kind}, which is kept for later runs; it takes 10 to 40 s")
 
 
 def intact(folder: Path) -> bool:
@@ -205,7 +315,11 @@ def clear() -> int:
 
 
 def _seal(folder: Path) -> None:
+    """Write the hashes of all files of ``folder``, which from then on every user can read and only its owner write."""
     (folder / _SEAL).write_text(json.dumps(_hashes(folder)), encoding="utf-8")
+    for path in folder.iterdir():
+        path.chmod(0o644)
+    folder.chmod(0o755)
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -241,18 +355,56 @@ def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str])
     session.check("verilator", [*verilator.driver, *options])
     manifest = Manifest.read(folder / "design")
     (folder / HEADERS).write_text(_HEADERS_TEXT, encoding="ascii")
+    texts = {Path(f"{source.stem}.ii"): source for source in manifest.runtime}
+    session.check(
+        "g++",
+        *(
+            compile_command(verilator, manifest, source, text, OPTIMISATION, action="-E")
+            for text, source in texts.items()
+        ),
+        jobs=os.cpu_count() or 1,
+    )
+    made_of = {text.with_suffix(".o").name: _of_text(verilator, folder / text) for text in texts}
+    copied = _copy_others(made_of, folder)
     main = main_object(Path())
     commands = [
         compile_command(verilator, manifest, tools.cocotb_main(), main, OPTIMISATION, include=[NATIVE]),
         compile_command(verilator, manifest, Path(HEADERS), Path(f"{HEADERS}.gch"), OPTIMISATION, include=[NATIVE]),
         *(
-            compile_command(verilator, manifest, source, Path(f"{source.stem}.o"), OPTIMISATION)
-            for source in manifest.runtime
+            compile_command(verilator, manifest, text, text.with_suffix(".o"), OPTIMISATION)
+            for text in texts
+            if text.with_suffix(".o").name not in copied
         ),
     ]
     session.check("g++", *commands, jobs=os.cpu_count() or 1)
     (folder / _OPTIONS).write_text(json.dumps(manifest.options), encoding="utf-8")
+    (folder / _TEXTS).write_text(json.dumps(made_of), encoding="utf-8")
     shutil.rmtree(folder / "design")  # no build reads this file
+    for text in texts:
+        (folder / text).unlink()
+
+
+def _of_text(verilator: tools.VerilatorTools, text: Path) -> str:
+    """Return the hash of a preprocessed text, and of all else that determines its object."""
+    options = [verilator.compiler_version, OPTIMISATION, *_FLAGS]
+    return hashlib.sha256("\0".join(options).encode() + text.read_bytes()).hexdigest()
+
+
+def _copy_others(made_of: Mapping[str, str], folder: Path) -> set[str]:
+    """Copy objects of the same text from the runtimes beside ``folder``, and return the names of these objects.
+
+    Variants of the runtime differ in few objects.
+    """
+    copied = set[str]()
+    for other in folder.parent.iterdir():
+        if other == folder or not other.is_dir() or not intact(other) or why_unsafe(other) is not None:
+            continue
+        theirs = json.loads((other / _TEXTS).read_bytes())
+        for name, text in made_of.items():
+            if name not in copied and theirs.get(name) == text:
+                shutil.copyfile(other / name, folder / name)
+                copied.add(name)
+    return copied
 
 
 def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
@@ -260,6 +412,7 @@ def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
     for part in (
         verilator.version,
         verilator.compiler_version,
+        hashlib.sha256(verilator.compiler.read_bytes()).hexdigest(),
         _HEADERS_TEXT,
         OPTIMISATION,
         *_FLAGS,
@@ -273,4 +426,4 @@ def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    ensure()
+    install()

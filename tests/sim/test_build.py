@@ -288,7 +288,8 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
         monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
     cache = folder / "cache"
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(cache))
-    command = [sys.executable, "-m", "dais_verif.toolchain.verilator_runtime"]
+    monkeypatch.setenv(verilator_runtime.PARANOID, "1")
+    command = [sys.executable, "-c", "from dais_verif.toolchain import verilator_runtime as r; r.ensure()"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         wait_until(lambda: any(cache.glob("runtime/*/*.o")))
@@ -305,6 +306,7 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
 def test_a_cache_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "file").touch()
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(folder / "file"))
+    monkeypatch.setenv(verilator_runtime.PARANOID, "1")
     with pytest.raises(ToolError, match="set DAIS_VERIF_CACHE"):
         build(verilator, folder)
 

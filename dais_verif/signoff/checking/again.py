@@ -19,7 +19,13 @@ __all__ = ["run_again"]
 
 
 def run_again(
-    checked: CertificateCheck, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
+    checked: CertificateCheck,
+    folder: Path,
+    *,
+    reproduce: str,
+    jobs: int | None,
+    paranoid: bool,
+    listener: SignOffListener,
 ) -> Iterator[Difference]:
     """Yield how a new sign-off of the same files by the same policy differs. ``folder`` receives its evidence."""
     context = checked.context
@@ -36,6 +42,7 @@ def run_again(
         folder,
         reproduce=reproduce,
         jobs=jobs,
+        paranoid=paranoid,
         listener=listener,
         kernel=[Path(file.path) for file in subject.of("kernel")],
     )

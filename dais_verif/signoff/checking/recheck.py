@@ -39,7 +39,7 @@ from dais_verif.signoff.session import RECORD
 from dais_verif.signoff.signed import Trust, check_signature
 from dais_verif.signoff.stages import stages_of
 from dais_verif.signoff.subject import FileHash, Subject, load_design, top_of
-from dais_verif.signoff.toolbox import tools_of
+from dais_verif.signoff.toolbox import runtime_of, tools_of
 from dais_verif.signoff.verbs import PRINTED
 from dais_verif.verdict import Verdict
 
@@ -180,7 +180,8 @@ def _dates(certificate: Certificate) -> Iterator[CertificateFinding]:
 
 def _tools(certificate: Certificate, policy: Policy) -> list[CertificateFinding]:
     try:
-        here = tools_of(policy, netlist="yosys" in certificate.tools)
+        runtime = runtime_of(policy, installed=True, cache=Path())
+        here = tools_of(policy, runtime, netlist="yosys" in certificate.tools)
     except DaisError as error:
         return [CertificateFinding("tools", "those of the certificate", str(error))]
     findings = []

@@ -77,12 +77,12 @@ _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_sequence", "d
 
 def identity(options: BuildOptions) -> list[str]:
     """Return all that a build depends on except sources and top module."""
-    common = verilator_runtime.place(waves=options.waves, coverage=options.coverage)
+    common = verilator_runtime.key_of(waves=options.waves, coverage=options.coverage)
     ports, signals = options.ports, options.signals
     fixed = [*_TWO_STATE, *_TOLD, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
     readable += [word for pair in options.inner for word in pair]
-    return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed, "inputs have no driver"]
+    return [common, str(tools.cocotb_library("verilator")), *readable, *fixed, "inputs have no driver"]
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:
