@@ -254,8 +254,9 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
         warning = EngineWarning(f"{problem}; the numpy engine gives the same results, slower")
         warnings.warn(warning, stacklevel=_frames_of_ours())
         return None
+    kept: FastProgram | None = program.kept.get(_FAST)
     try:
-        return FastProgram(program)
+        return kept or program.kept.setdefault(_FAST, FastProgram(program))
     except InputError:
         if engine == "fast":
             raise
@@ -269,6 +270,9 @@ def _frames_of_ours() -> int:
         level, frame = level + 1, frame.f_back
     return level
 
+
+#: The key of the compiled program in ``Program.kept``.
+_FAST = "golden.fast"
 
 _APART = "C-contiguous, writable, and share no memory with the inputs"
 

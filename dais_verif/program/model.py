@@ -220,6 +220,15 @@ class Program:
         validate(program)
         return program
 
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What other modules compute from the program once and keep with it; it is not copied or pickled."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields and what follows from them, without ``kept``."""
+        return {name: value for name, value in self.__dict__.items() if name != "kept"}
+
     @property
     def n_in(self) -> int:
         """Number of inputs."""

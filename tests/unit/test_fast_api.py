@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 import random
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -16,6 +21,7 @@ import pytest
 from support.fast_cases import Way, beyond, forced, isas, planar_vectors, problems, vectors
 from support.said import raises
 
+from dais_verif import golden
 from dais_verif.errors import DaisError, InputError, ViolationError
 from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import Golden
@@ -416,3 +422,35 @@ def assert_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
     assert found.shape == expected.shape, name
     wrong = np.argwhere(found != expected)
     assert not wrong.size, f"{name}: {len(wrong)} values differ, the first at {wrong[0]}"
+
+
+def test_a_program_is_compiled_once_however_often_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[Program] = []
+
+    class Counted(FastProgram):
+        def __init__(self, program: Program) -> None:
+            compiled.append(program)
+            super().__init__(program)
+
+    monkeypatch.setattr(golden, "FastProgram", Counted)
+    program = Program.build([(-1, 0, -1, 0, (1, 3, 0)), (0, 0, 0, 0, (1, 4, 0))], [(1, 0, 0)], inp_shift=[0])
+    x = np.array([[1.0], [-2.0]])
+    for check in (True, False, True):
+        assert golden.run(program, x, check=check).tolist() == [[2.0], [-4.0]]
+        assert golden.Golden(program).run(x).tolist() == [[2.0], [-4.0]]
+    assert len(compiled) == 1
+    negated = replace(program, out_neg=np.array([1], dtype=np.int64))
+    assert golden.run(negated, x).tolist() == [[-2.0], [4.0]]  # another program is compiled on its own
+    for copied in (pickle.loads(pickle.dumps(program)), copy.copy(program)):
+        assert not copied.kept and copied.hash == program.hash
+        assert golden.run(copied, x).tolist() == [[2.0], [-4.0]]
+    assert len(compiled) == 4
+
+
+def test_what_was_compiled_ends_with_its_program() -> None:
+    program = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
+    golden.run(program, np.array([[1.0]]))
+    seen = [weakref.ref(program), weakref.ref(next(iter(program.kept.values())))]
+    del program
+    gc.collect()
+    assert [one() for one in seen] == [None, None]
