@@ -88,6 +88,9 @@ setup-test: .venv/.ready-test  ## Also install what the tests need
 .venv/.ready-test: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh test
 
+.venv/.ready-docs: $(BUILT_FROM)
+	@flock .setup.lock sh tools/setup.sh docs
+
 sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model
 	$(call verb,sim,SIM VECTORS SEED OUT)
 
@@ -139,7 +142,7 @@ test-debian13:  ## The same in a fresh Debian 13
 lint: .venv/.ready-test  ## Run ruff, mypy --strict, and codespell on prose
 	.venv/bin/python tools/run_tests.py --lint
 
-docs: .venv/.ready-test  ## Build the documentation site in build/site, to be opened as files; a dead link is an error
+docs: .venv/.ready-docs  ## Build the documentation site in build/site, to be opened as files; a dead link is an error
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build  # --quiet would hide warnings, which strict mode counts as errors
 
 examples: .venv/.ready  ## Regenerate the example programs

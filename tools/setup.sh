@@ -4,6 +4,7 @@
 #   setup.sh synth  the same, and what `make synth` needs
 #   setup.sh bitstream  the same, and what builds and reads back bitstreams of iCE40 FPGAs
 #   setup.sh test   the same, and what `make test` needs
+#   setup.sh docs   only what `make docs` needs
 set -eu
 
 kind=$1
@@ -12,9 +13,7 @@ extra='[all]'
 if [ "$kind" != run ]; then
     stamp=.venv/.ready-$kind
 fi
-if [ "$kind" = test ]; then
-    extra='[test]'
-fi
+case $kind in test | docs) extra="[$kind]" ;; esac
 
 # Another terminal may have done the work while we waited for the lock.
 current() {
@@ -53,8 +52,10 @@ command -v g++ >/dev/null || debian g++
 # Compiling the fast golden engine needs Python's headers.
 "$PYTHON" -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
     debian python3-dev
-command -v iverilog >/dev/null || debian iverilog
-if [ "$kind" != run ]; then
+if [ "$kind" != docs ]; then
+    command -v iverilog >/dev/null || debian iverilog
+fi
+if [ "$kind" != run ] && [ "$kind" != docs ]; then
     command -v yosys >/dev/null || debian yosys
 fi
 if [ "$kind" = bitstream ] || [ "$kind" = test ]; then
@@ -76,6 +77,11 @@ say "installing Python packages into .venv"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint tools/constraints.txt \
     --editable ".$extra" ||
     fail "pip could not install the packages"
+
+if [ "$kind" = docs ]; then
+    touch "$stamp"
+    exit 0
+fi
 
 # cocotb embeds Python in the simulator, which needs Python's shared library.
 .venv/bin/python -c 'import find_libpython, sys; sys.exit(find_libpython.find_libpython() is None)' ||
