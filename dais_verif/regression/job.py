@@ -24,7 +24,7 @@ __all__ = ["Stopped", "Task", "reproduce", "run_job", "run_jointly"]
 
 _RECORD = "result.json"
 #: Verdicts after which a job does not run again, since another attempt would give the same result.
-_SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT)
+_SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT, Verdict.NOT_RUN)
 _LONGEST_EXCERPT = 300
 #: Seconds for jobs that share a build, independent of the time limits of single jobs.
 _LONGEST_TOGETHER = 1800.0

@@ -28,8 +28,9 @@ _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SMALL = 1 << 18
 _PLAIN = {"--sim", "--seed", "--vectors", "--rtl", "--top", "--inputs"}
 _SHARED = ("icarus", "verilator", "both")
-#: The largest number of jobs that share a build: larger groups save nothing more, and lose more if one job fails.
-_MOST_TOGETHER = 32
+#: The largest number of jobs that share a build, and the size of their programs in bytes: larger groups save nothing
+#: more, and lose more if one job breaks the build.
+_MOST_TOGETHER, _MOST_BYTES_TOGETHER = 128, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,24 @@ def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> 
         else:
             groups.append([planned])
     for jobs in small.values():
-        size = min(max(-(-len(jobs) // max(workers, 1)), 1), _MOST_TOGETHER)
-        groups += [jobs[at : at + size] for at in range(0, len(jobs), size)]
+        most = min(max(-(-len(jobs) // max(workers, 1)), 1), _MOST_TOGETHER)
+        group: list[Planned] = []
+        size = 0
+        for planned in jobs:
+            size += _size(planned)
+            if group and (len(group) == most or size > _MOST_BYTES_TOGETHER):
+                groups.append(group)
+                group, size = [], _size(planned)
+            group.append(planned)
+        groups.append(group)
     return groups
+
+
+def _size(planned: Planned) -> int:
+    try:
+        return Path(planned.job.program).stat().st_size
+    except OSError:  # the file has just been removed, as the job will report
+        return 0
 
 
 def _is_small(planned: Planned) -> bool:

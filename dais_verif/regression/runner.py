@@ -31,6 +31,8 @@ _LOOK_SECONDS = 0.2
 #: The least time between two writes of the growing record; all finished jobs are in the journal.
 _WRITE_SECONDS = 2.0
 _END_SECONDS = 30
+#: So few jobs run alone after their common build failed.
+_FEW = 4
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,17 @@ class _Run:
             futures[future] = planned, self._fingerprint(planned)
             return future
 
+        def start(group: Sequence[Planned]) -> Future[Any]:
+            if len(group) == 1:
+                return submit(group[0])
+            many = executor.submit_jointly([self._task(planned) for planned in group])
+            joint[many] = [(planned, self._fingerprint(planned)) for planned in group]
+            return many
+
         for group in groups:
             if self._enough():
                 break
-            if len(group) == 1:
-                submit(group[0])
-                continue
-            many = executor.submit_jointly([self._task(planned) for planned in group])
-            joint[many] = [(planned, self._fingerprint(planned)) for planned in group]
+            start(group)
         pending: set[Future[Any]] = {*futures, *joint}
         while pending and not self._enough():
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
@@ -137,7 +142,8 @@ class _Run:
                 if future in futures:
                     self._collect(future.result, *futures[future])
                 else:
-                    pending |= {submit(planned) for planned in self._collect_jointly(future, joint[future])}
+                    for group in self._collect_jointly(future, joint[future]):
+                        pending.add(start(group))
             self._watcher.jobs_running(executor.running(), executor.workers())
             if time.monotonic() - self._written > _WRITE_SECONDS:
                 self.write(Verdict.NOT_RUN, "running")
@@ -208,16 +214,22 @@ class _Run:
 
     def _collect_jointly(
         self, future: Future[list[JobResult | None]], jobs: Sequence[tuple[Planned, str]]
-    ) -> list[Planned]:
-        """Store passes of jobs that shared a build; return the others, whose results are unknown."""
+    ) -> list[list[Planned]]:
+        """Store passes of jobs that shared a build; return the others, whose results are unknown, in groups.
+
+        If none passed, one job may have broken the common build: the jobs run again in two halves.
+        """
         try:
             results = future.result()
-        except (Exception, CancelledError):  # each job alone will report its error
-            return [planned for planned, _ in jobs]
+        except (Exception, CancelledError):
+            results = [None] * len(jobs)
+        if len(jobs) > _FEW and not any(results):
+            again, middle = [planned for planned, _ in jobs], len(jobs) // 2
+            return [again[:middle], again[middle:]]
         for (planned, fingerprint), result in zip(jobs, results, strict=True):
             if result is not None:
                 self._collect(partial(_known, result), planned, fingerprint)
-        return [planned for (planned, _), result in zip(jobs, results, strict=True) if result is None]
+        return [[planned] for (planned, _), result in zip(jobs, results, strict=True) if result is None]
 
     def _message(self, verdict: Verdict, results: Sequence[JobResult]) -> str:
         passed = sum(result.verdict is Verdict.PASS for result in results)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,6 +186,23 @@ def test_a_wrong_design_among_good_ones_is_left_to_a_run_of_its_own(tmp_path: Pa
     texts = {"good": GOOD, "flipped": FLIPPED, "unknown": UNKNOWN, "sub": around("")}
     found = simulate_jointly([request(tmp_path, name, text) for name, text in texts.items()])
     assert [one and one.record.verdict for one in found] == [Verdict.PASS, None, None, Verdict.PASS]
+
+
+def test_designs_with_many_vectors_do_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(rows: int, ops: int) -> Any:
+        return SimpleNamespace(
+            feed=SimpleNamespace(rows=rows), task=SimpleNamespace(program=SimpleNamespace(n_ops=ops))
+        )
+
+    monkeypatch.setattr(jointly, "_MOST_WORK", 10_000)
+    ready = [one(10, 100), one(100, 60), one(10, 800), one(100, 60), one(10, 50), one(90, 10)]
+    groups = jointly._groups(ready)
+    assert [[(each.feed.rows, each.task.program.n_ops) for each in group] for group in groups] == [
+        [(100, 60), (100, 60)],
+        [(90, 10), (10, 100)],
+        [(10, 800), (10, 50)],
+    ]
+    assert jointly._groups([]) == []
 
 
 @pytest.mark.slow

@@ -100,6 +100,11 @@ def test_every_end_of_a_job(regress: Call, tmp_path: Path) -> None:
         assert ("stderr.txt" in files) == (result.verdict is not Verdict.PASS)
 
 
+def test_a_job_that_compares_nothing_runs_once(regress: Call, tmp_path: Path) -> None:
+    _, record = regress(write(tmp_path / "programs", none="nothing"), "--retries", 3)
+    assert [result.attempts for result in record.jobs] == [[Verdict.NOT_RUN]]
+
+
 def test_flaky(regress: Call, tmp_path: Path) -> None:
     """A flaky job fails unless it is allowed, and is told apart from one that always fails."""
     programs = write(tmp_path / "programs", once="flaky 1", always="fail", good="pass")

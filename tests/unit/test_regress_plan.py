@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +16,15 @@ from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.record.regression import Job, JobResult
+from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import History, Past
+from dais_verif.regression.job import Task
 from dais_verif.regression.journal import NAME, Journal, read_journal
 from dais_verif.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
-from dais_verif.regression.plan import Defaults, Planned, in_order, make_plan, shard_of
+from dais_verif.regression.plan import Defaults, Planned, grouped, in_order, make_plan, shard_of
 from dais_verif.regression.programs import Found, find, names_of, stem_of
+from dais_verif.regression.runner import Settings, run_jobs
+from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.verdict import Verdict, worst
 
 
@@ -304,6 +310,86 @@ def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
         assert new(each.fingerprint([1, False], tools)), name
     (tmp_path / "a.v").unlink()
     assert new(each.fingerprint([1, False], tools))
+
+
+# Jobs that share a build
+
+
+@pytest.mark.parametrize(
+    ("sizes", "workers", "expected"),
+    [
+        ([0, 0, 0], 1, [3]),
+        ([1] * 10, 2, [5, 5]),
+        ([1] * 300, 1, [128, 128, 44]),
+        ([1 << 17] * 5, 1, [2, 2, 1]),
+        ([1, 1 << 18, 1, 1], 1, [1, 1, 2]),
+        ([(1 << 18) + 1, 1, 1], 1, [1, 2]),
+    ],
+)
+def test_small_jobs_are_grouped_by_number_and_size(
+    sizes: list[int], workers: int, expected: list[int], tmp_path: Path
+) -> None:
+    jobs = []
+    for number, size in enumerate(sizes):
+        with (tmp_path / f"{number}.bin").open("wb") as file:
+            file.truncate(size)
+        job = Job(str(number), str(tmp_path / f"{number}.bin"), "emitted", "both", 0, ["--sim", "both"])
+        jobs.append(Planned(job, 9.0, str(number), ()))
+    groups = grouped(jobs, {}, workers)
+    assert sorted(map(len, groups)) == sorted(expected)
+    assert sorted(one.job.id for group in groups for one in group) == sorted(one.job.id for one in jobs)
+
+
+class _Broken(Executor):
+    """An executor in which job 11 breaks the build of its group, and fails alone; job 3 only fails."""
+
+    def __init__(self) -> None:
+        self.together: list[list[str]] = []
+        self.alone: list[str] = []
+
+    def workers(self) -> int:
+        return 1
+
+    def running(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+    def submit(self, task: Task) -> Future[JobResult]:
+        self.alone.append(task.job.id)
+        verdict = Verdict.RTL_MISMATCH if task.job.id in ("3", "11") else Verdict.PASS
+        future: Future[JobResult] = Future()
+        future.set_result(JobResult(task.job, verdict, "", 1.0, [verdict]))
+        return future
+
+    def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
+        names = [task.job.id for task in tasks]
+        self.together.append(names)
+        future: Future[list[JobResult | None]] = Future()
+        good = [
+            None if task.job.id == "3" or "11" in names else JobResult(task.job, Verdict.PASS, "", 1.0, [Verdict.PASS])
+            for task in tasks
+        ]
+        future.set_result(good)
+        return future
+
+
+def test_a_job_that_breaks_a_common_build_is_found_by_halves(tmp_path: Path) -> None:
+    jobs = []
+    for number in range(20):
+        (tmp_path / f"{number}.bin").write_bytes(b"")
+        job = Job(str(number), str(tmp_path / f"{number}.bin"), "emitted", "both", 0, ["--sim", "both"])
+        jobs.append(Planned(job, 9.0, str(number), ()))
+    executor = _Broken()
+    settings = Settings(tmp_path, tmp_path, "dais-verif", {}, jointly=True)
+    record = run_jobs(jobs, executor, settings, History(tmp_path / "history"), RegressionWatcher())
+    failed = [result.job.id for result in record.jobs if result.verdict is not Verdict.PASS]
+    assert (len(record.jobs), failed) == (20, ["3", "11"])
+    assert [len(names) for names in executor.together] == [20, 10, 10, 5, 5, 2, 3]
+    assert set(executor.alone) == {"3", "10", "11"} | set(
+        executor.together[-2 if "11" in executor.together[-2] else -1]
+    )
 
 
 # The journal

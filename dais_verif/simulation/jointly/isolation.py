@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 __all__ = ["idle_readers", "modules_of", "renamed"]
 
@@ -27,6 +28,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
+
+#: The number of texts whose tokens are kept: each text is read three times.
+_KEPT_TEXTS = 256
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*", re.ASCII)
 #: Characters that only some tools read as the end of a line, or skip.
@@ -168,11 +172,12 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return "".join(names.get(token, token) if kind == "name" else token for kind, token in tokens)
 
 
+@lru_cache(_KEPT_TEXTS)
 def _tokens(text: str) -> Sequence[tuple[str, str]] | None:
     """Return the tokens of ``text`` with their kinds, including space; None if any text is not a known token."""
     if _UNSEEN.search(text):
         return None
-    found = list(_split(text))
+    found = tuple(_split(text))
     return found if sum(len(token) for _, token in found) == len(text) else None
 
 

@@ -33,8 +33,9 @@ __all__ = ["MOST_OPS", "verify_jointly"]
 
 #: The maximum number of ops of a design that shares a build: larger designs justify a separate build.
 MOST_OPS = 1000
-#: The maximum number of vectors of one design: each step evaluates all designs, even those without vectors left.
-_MOST_ROWS = 1 << 17
+#: The maximum number of vectors of one design, and of ops times vectors of all that share a build, unless they have
+#: equally many: each step evaluates all designs, even those without vectors left.
+_MOST_ROWS, _MOST_WORK = 1 << 21, 1 << 28
 
 #: Time limit of the build and of the run, plus an allowance per design: a hanging design delays all.
 _SECONDS, _SECONDS_EACH = 60.0, 2.0
@@ -61,8 +62,30 @@ def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cache
     """
     found: list[Finding | None] = [None] * len(tasks)
     ready = [made for number, (task, vectors) in enumerate(tasks) if (made := _ready(number, task, vectors))]
+    for number, group in enumerate(_groups(ready)):
+        for one, finding in zip(group, _findings(group, folder / str(number), cached=cached), strict=True):
+            found[one.number] = finding
+    return found
+
+
+def _groups(ready: Sequence[_Ready]) -> list[list[_Ready]]:
+    """Split designs into groups that share a build, so that designs with few vectors do not run as long as others."""
+    groups: list[list[_Ready]] = []
+    ops = 0
+    for one in sorted(ready, key=lambda one: -one.feed.rows):  # a group's first design has the most vectors
+        ops += one.task.program.n_ops
+        if groups and (one.feed.rows == groups[-1][0].feed.rows or ops * groups[-1][0].feed.rows <= _MOST_WORK):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+            ops = one.task.program.n_ops
+    return groups
+
+
+def _findings(ready: Sequence[_Ready], folder: Path, *, cached: bool) -> list[Finding | None]:
+    """Return the findings of designs that share a build; None for those that do not pass."""
     if len(ready) < 2:
-        return found
+        return [None] * len(ready)
     shared = folder / "design"
     shared.mkdir(parents=True, exist_ok=True)
     design = joined([one.part for one in ready], shared)
@@ -72,10 +95,8 @@ def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cache
             asked = [pool.submit(_simulated, name, ready, design, folder / name, cached) for name in simulators]
             outcomes = dict(zip(simulators, [each.result() for each in asked], strict=True))
     except ToolError:
-        return found
-    for at, one in enumerate(ready):
-        found[one.number] = _finding(one, {name: its[at] for name, its in outcomes.items()})
-    return found
+        return [None] * len(ready)
+    return [_finding(one, {name: its[at] for name, its in outcomes.items()}) for at, one in enumerate(ready)]
 
 
 def _ready(number: int, task: Task, vectors: Vectors) -> _Ready | None:
