@@ -23,7 +23,7 @@ RECORDED = ROOT / "tests" / "recorded" / "messages"
 _VARYING = {
     re.escape(sys.prefix): "VENV",
     re.escape(str(ROOT)): "ROOT",
-    r"(?:/private)?/tmp/pytest-of-\w+/pytest-\d+/(?:popen-gw\d+/)?[^/\s'\":,;)]*": "TMP",
+    r"(?:(?:\.\./)*\.\.)?/tmp/pytest-of-\w+/pytest-\d+/(?:popen-gw\d+/)?[^/\s'\":,;)]*": "TMP",
     r"/tmp/tmp\w+|/\S*/dais-verif-\w{8}\b": "TMP",
     r"0x[0-9a-f]{8,}": "ADDRESS",
     r"\b\d+(?:\.\d+)? ?(ms|s|seconds|min)\b": r"N \1",

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.boards import Mangler, link_to, mangled, python_board
-from support.said import raises
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.hil.frames import REPLY, Frame, Kind, encode
@@ -158,7 +157,7 @@ def test_a_board_that_only_says_that_frames_are_damaged_is_given_up() -> None:
     damaged = encode(Frame(Kind.DAMAGED | REPLY, 0, b""))
     with (
         python_board(answer=only_run(lambda frame: [damaged])) as board,
-        raises(ToolError),
+        pytest.raises(ToolError, match=r"has not answered for 0\.5 s|was sent 100 times"),
     ):
         talk(board, blocks(10, 10), patience=SHORT)
 
@@ -167,7 +166,7 @@ def test_a_reply_of_the_wrong_size_is_no_result() -> None:
     wrong = only_run(lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, bytes(WIDTH + 1)))])
     with (
         python_board(answer=wrong) as board,
-        raises(ToolError),
+        pytest.raises(ToolError, match="answered 1 vector with 4 bytes, must be 3"),
     ):
         talk(board, blocks(1, 1))
 
@@ -176,7 +175,7 @@ def test_a_board_that_falls_silent() -> None:
     numbers = itertools.count()
     with (
         python_board(answer=only_run(lambda frame: [usual(frame)] if next(numbers) < 3 else [])) as board,
-        raises(ToolError),
+        pytest.raises(ToolError, match=r"has not answered for 0\.5 s, with \d+ batches sent, \d+ of them again"),
     ):
         talk(board, blocks(5000, 1000), patience=SHORT)
 
@@ -186,7 +185,7 @@ def test_a_board_that_talks_but_never_answers() -> None:
     noise = [encode(Frame(Kind.RUN | REPLY, tag, b"xyz")) for tag in range(50)]
     with (
         python_board(answer=only_run(lambda frame: noise)) as board,
-        raises(ToolError),
+        pytest.raises(ToolError, match="has not answered"),
     ):
         talk(board, blocks(10, 10), patience=SHORT)
 
