@@ -35,6 +35,8 @@ _FOLDERS, _PACKAGES = (
     ("dut", "program", "prover", "record", "synthesis"),
     ("bitwuzla", "numpy", "pyslang", "python-sat"),
 )
+#: Suffixes of the files in these folders that decide a proof: code, and packages of VHDL.
+_TEXTS = (".py", ".vhd")
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, proof BLOB, seal TEXT)"
 
 
@@ -67,9 +69,13 @@ def proof_key(
 def _tools() -> str:
     digest = hashlib.sha256(repr([sys.version, *map(version, _PACKAGES)]).encode())
     root = Path(str(dais_verif.__file__)).parent
-    for file in sorted(path for folder in _FOLDERS for path in (root / folder).rglob("*.py")):
+    for file in _code(root):
         digest.update(f"{file.relative_to(root)} ".encode() + file.read_bytes())
     return digest.hexdigest()
+
+
+def _code(root: Path) -> list[Path]:
+    return sorted(path for folder in _FOLDERS for path in (root / folder).rglob("*") if path.suffix in _TEXTS)
 
 
 def _seal(key: str, proof: bytes) -> str:

@@ -140,3 +140,8 @@ def test_the_seal_takes_in_the_code_of_every_proof() -> None:
     root = Path(str(dais_verif.__file__)).parent
     for folder in proof_cache._FOLDERS:
         assert any((root / folder).rglob("*.py")), folder
+
+
+def test_a_proof_depends_on_code_and_on_packages_of_vhdl() -> None:
+    files = {file.name for file in proof_cache._code(Path(proof_cache.__file__).parent.parent)}
+    assert {"proof_cache.py", "dais_numeric_std.vhd", "ghdl_verilog.py"} <= files
