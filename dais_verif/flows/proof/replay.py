@@ -51,11 +51,8 @@ _RESET = "rst"
 #: The number of vectors to show an error of a pipeline.
 _VECTORS = 256
 
-#: Why a simulator may show no error for undefined bits: it takes one branch, or has no X.
-_OPEN = (
-    "the outputs depend on an undefined value (an undriven bit, an index out of range or X), and the simulation gets"
-    " the right value by chance; define the value"
-)
+#: Why a simulator may show no error for undefined bits, whose names follow: it takes one branch, or has no X.
+_OPEN = "the simulation gets the right value by chance, since the outputs depend on undefined values: "
 
 #: Possible verdicts of a simulator on a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -198,7 +195,9 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
     from dais_verif.prover.proof import UNDEFINED  # already imported by the proof
 
-    why = several_readings(readings) if readings else _OPEN if UNDEFINED in proof.message else "please report this"
+    why = several_readings(readings) if readings else "please report this"
+    if not readings and UNDEFINED in proof.message:
+        why = _OPEN + proof.message.partition(UNDEFINED)[2]
     return replace(
         proof,
         verdict=Verdict.UNKNOWN,
