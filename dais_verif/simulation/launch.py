@@ -58,13 +58,16 @@ def run(
     waves: bool = False,
     timeout: float | None = None,
     writable: Sequence[Path] = (),
+    ones_for_x: bool = False,
 ) -> Path:
     """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
 
     A ``PYTHONPATH`` in ``env`` is searched before our own; other variables in ``env`` override ours. ``writable``:
     folders in addition to ``run_dir`` in which the simulation may write in a sandbox. ``waves`` leaves ``waves.fst``
-    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``StoppedRun`` unless
-    the simulator ended without an error and ran a test, and another ``ToolError`` if it did not end in time.
+    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. ``ones_for_x``: a simulator
+    without X takes 1 for it, so that a branch which X chooses differs from that in Icarus, which takes ``else``. Raises
+    ``StoppedRun`` unless the simulator ended without an error and ran a test, and another ``ToolError`` if it did not
+    end in time.
     """
     if waves and not simulation.waves:
         raise ValueError("waves=True must be given to build() also, not to run() only")
@@ -84,7 +87,9 @@ def run(
     data_files.copy_into(place, simulation.data)
     tool, simulator = f"the {simulation.simulator} simulation", KNOWN[simulation.simulator]
     try:
-        code = session.run(tool, [*simulation.command, *simulator.WAVES[waves]])
+        code = session.run(
+            tool, [*simulation.command, *simulator.WAVES[waves], *(simulator.ONES_FOR_X if ones_for_x else ())]
+        )
     finally:
         given = {file.name for file in simulation.data}
         for written in (*place.glob(simulator.WAVES_FILE), *place.glob(COVERAGE_FILES)):

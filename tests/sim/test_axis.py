@@ -183,6 +183,14 @@ def test_a_bug_in_the_shell_is_found(name: str, tmp_path: Path) -> None:
     assert any(message in text for text in told), told
 
 
+def test_a_branch_that_nothing_drives_is_found(tmp_path: Path) -> None:
+    """Icarus takes ``else`` for X, and Verilator 1 for what nothing drives."""
+    chosen = "wire nobody; reg e; always @* if (nobody) e = 1'b1; else e = enable; assign core_en = e;"
+    bug = mutant_in_wrapper(SHELL, "assign core_en = enable;", chosen)
+    finding = simulated(EVERY, tmp_path, latency=2, rows=60, bug=bug, simulators=("icarus", "verilator"))
+    assert finding.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), finding.message
+
+
 def test_a_wrong_latency_is_found(tmp_path: Path) -> None:
     design = wrapped(EVERY, tmp_path, latency=2)
     top = tmp_path / "model_axis.v"

@@ -139,7 +139,7 @@ def _simulate(
     answer_path, job_path = run / "answer.json", run / "job.json"
     replace(job, answer=str(answer_path)).save(job_path)
     env = {MACHINE_AXIS_JOB_VARIABLE: str(job_path)}
-    results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout)
+    results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout, ones_for_x=True)
     log = run / "simulation.log"
     if not answer_path.is_file():
         why = launch.cause(simulation, log)

@@ -16,6 +16,7 @@ __all__ = [
     "FASTEST",
     "FIRST_ERROR_COUNTS",
     "LANGUAGE",
+    "ONES_FOR_X",
     "OUTPUT",
     "SHARE_BUDGET",
     "TRUSTED_WRITES",
@@ -33,6 +34,7 @@ OUTPUT = None
 #: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "vhdl"
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--vcd=waves.vcd",), False: ()}  # GHDL's FST has no scopes
+ONES_FOR_X: tuple[str, ...] = ()
 WAVES_FILE = "waves.vcd"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, True, False
 SHARE_BUDGET = 100_000

@@ -21,6 +21,7 @@ __all__ = [
     "FASTEST",
     "FIRST_ERROR_COUNTS",
     "LANGUAGE",
+    "ONES_FOR_X",
     "OUTPUT",
     "SHARE_BUDGET",
     "TRUSTED_WRITES",
@@ -38,6 +39,7 @@ OUTPUT = "simulation.vvp"
 LANGUAGE: Final = "verilog"
 # Without -none, a $dumpvars in the RTL would write a file.
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}
+ONES_FOR_X: tuple[str, ...] = ()
 WAVES_FILE = "waves.fst"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = False, False, False
 SHARE_BUDGET = 4_000_000

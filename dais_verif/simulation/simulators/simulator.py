@@ -58,6 +58,10 @@ class Simulator(Protocol):
         """The file in the folder of a run that holds its waves."""
 
     @property
+    def ONES_FOR_X(self) -> tuple[str, ...]:
+        """Command-line options of a run in which all that is X is 1 instead of 0, if the simulator has no X."""
+
+    @property
     def TRUSTED_WRITES(self) -> bool:
         """True if the simulator's own inertial writes are correct, and faster than cocotb's."""
 

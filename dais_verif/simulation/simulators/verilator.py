@@ -27,6 +27,7 @@ __all__ = [
     "FASTEST",
     "FIRST_ERROR_COUNTS",
     "LANGUAGE",
+    "ONES_FOR_X",
     "OUTPUT",
     "SHARE_BUDGET",
     "TRUSTED_WRITES",
@@ -44,6 +45,7 @@ OUTPUT = "simulation"
 #: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "verilog"
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--trace", "--trace-file", "waves.vcd"), False: ()}
+ONES_FOR_X: tuple[str, ...] = ("+verilator+rand+reset+1",)
 WAVES_FILE = "waves.vcd"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, False, True
 SHARE_BUDGET = 4_000_000
