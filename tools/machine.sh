@@ -52,7 +52,8 @@ connect() {
     if [ -e /etc/pip.conf ]; then cp /etc/pip.conf "$1/etc/pip.conf"; fi
 }
 
-make_system() {
+# A subshell, like all that follows: its variables do not leak into its caller.
+make_system() (
     suite=$1 root=$2
     [ ! -e "$root" ] || refuse "$root exists already"
     from=$(mirror)
@@ -68,7 +69,7 @@ make_system() {
         useradd --create-home --shell /bin/bash user
         echo "user ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/user
     ' >>"$root.log" 2>&1 || refuse "Debian could not be set up: see $root.log"
-}
+)
 
 # Print NAME=VALUE of the variables that say how registries are reached, one a line.
 registry_variables() {
@@ -77,7 +78,7 @@ registry_variables() {
 
 # Run a command in the system $1 as the user $2. The namespaces end with it: no mount and no process is left behind. The
 # root is pivoted, not changed: in a chroot, Linux lets nobody make the user namespaces that bubblewrap needs.
-enter() {
+enter() (
     root=$1 user=$2
     shift 2
     home=/home/$user
@@ -114,21 +115,21 @@ enter() {
                 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
         ' sh "$root" "$user" "$home" "$@"
     }
-}
+)
 
 # Commands that print versions.
 versions='iverilog -V | head -n 1; yosys -V; ghdl --version | head -n 1; g++ --version | head -n 1; .venv/bin/python -VV
 .venv/bin/python -m pip list --format=freeze'
 
 # Clone HEAD into a fresh system, and run both commands there as $2. The system is kept if a command fails.
-test_as() {
+test_as() (
     suite=$1 user=$2 name=$1-$2
     root=$kept/$name
     log=$kept/$name.log
     home=/home/$user
     if [ "$user" = root ]; then home=/root; fi
     rm -rf --one-file-system "$root" "$root.log"
-    make_system "$suite" "$root"
+    make_system "$suite" "$root" || return 1
     git clone --quiet --no-hardlinks "$here" "$root$home/dais-verif" || return 1
     chown -R --reference="$root$home" "$root$home/dais-verif" || return 1
     commit=$(git -C "$here" rev-parse --short HEAD)
@@ -154,7 +155,7 @@ test_as() {
         say "the system is kept: $self enter $root $user bash"
         return 1
     fi
-}
+)
 
 main() {
     action=${1:-}

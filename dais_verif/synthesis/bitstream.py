@@ -102,8 +102,6 @@ def make_bitstream(
 
 def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: float) -> dict[str, tuple[int, int]]:
     found = tools.nextpnr(device.family)
-    if found.name.startswith("yowasp-"):  # WebAssembly is limited to 4 GB, but reserves much more address space
-        limits = limits._replace(megabytes=None)
     options = [f"--{device.part}", "--package", device.package, "--json", _DESIGN, "--pcf", PINS, "--asc", _TEXT]
     options += ["--write", _PLACED, "--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT]
     options += ["--timing-allow-fail"]

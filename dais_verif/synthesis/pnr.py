@@ -86,8 +86,6 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     run_limited("yosys", yosys, folder / _LOG, limits, step=STEP, tell=tell)
     (folder / _REPORT).unlink(missing_ok=True)
     tell(found.name)
-    if found.name.startswith("yowasp-"):  # WebAssembly is limited to 4 GB, but reserves much more address space
-        limits = limits._replace(megabytes=None)
     command = [str(found), *target.board.options, "--json", _DESIGN, "--report", _REPORT, "--seed", str(_SEED)]
     run_limited(found.name, [*command, "--timing-allow-fail"], folder / _PNR_LOG, limits)
     fmax, used = _read(folder / _REPORT)

