@@ -1,6 +1,7 @@
 """pytest plugin: programs as tests.
 
-``pytest --dais prog.bin folder/`` creates a test for every program. A function marked
+``pytest --dais prog.bin folder/`` creates a test for every program, and for every folder that is one design, whose own
+RTL is judged. A function marked
 ``@pytest.mark.dais_program("prog.bin", vectors=5000)`` runs once for every program, with its record as ``dais_result``.
 Each test runs ``dais-verif`` in a separate process, and passes only if the record says that bits were compared and all
 were equal.
@@ -8,6 +9,7 @@ were equal.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -26,7 +28,10 @@ __all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais
 
 _VERDICTS = {verdict.value for verdict in Verdict}
 
-_GIVEN = pytest.StashKey[frozenset[Path]]()
+#: Options of a marker that say which design is judged.
+_DESIGNS = frozenset(("rtl", "stages", "max_depth", "netlist", "bitstream", "wrapped"))
+#: The programs and design folders to test, by the file that stands for each: the program, or the folder's model.
+_GIVEN = pytest.StashKey[Mapping[Path, tuple[Path, ...]]]()
 
 
 @dataclass(frozen=True)
@@ -70,13 +75,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="extend",
         default=[],
         metavar="PROGRAM",
-        help="Programs or folders of programs. Each program is a test: its RTL is simulated against the golden"
-        " model. Test files go before this option.",
+        help="Programs, folders of programs, or project folders. Each is a test: its RTL is simulated against the"
+        " golden model. Test files go before this option.",
     )
     group.addoption("--dais-sim", choices=("icarus", "verilator", "both"), help="Simulator. Default: both.")
     group.addoption("--dais-vectors", type=int, metavar="N", help="Vectors for each program. Default: 1000.")
     group.addoption("--dais-seed", type=int, metavar="S", help="Seed of the generated vectors. Default: 0.")
-    group.addoption("--dais-stages", type=int, metavar="N", help="Test a pipeline of N stages instead of one module.")
+    group.addoption(
+        "--dais-stages", type=int, metavar="N", help="Test an emitted pipeline of N stages; 0: combinational."
+    )
     group.addoption("--dais-prove", action="store_true", help="Add a second test for each program: a proof of its RTL.")
     group.addoption("--dais-out", type=Path, metavar="DIR", help="Folder for output, one subfolder per test.")
 
@@ -88,11 +95,16 @@ def pytest_configure(config: pytest.Config) -> None:
         "dais_program(*programs, **options): run `dais-verif sim` with these options on each program; the test takes"
         " the record as dais_result.",
     )
-    given = list(_programs([Path(text) for text in config.getoption("--dais")]))
-    config.stash[_GIVEN] = frozenset(given)
-    if given:
+    emitted = config.getoption("--dais-stages") is not None
+    given = dict.fromkeys(_programs([Path(text) for text in config.getoption("--dais")], emitted=emitted))
+    marks: dict[Path, tuple[Path, ...]] = {}
+    for path in given:
+        mark = _mark(path)
+        marks[mark] = (*marks.get(mark, ()), path)
+    config.stash[_GIVEN] = marks
+    if marks:
         own = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
-        config.args = list(dict.fromkeys([*own, *map(str, given)]))
+        config.args = list(dict.fromkeys([*own, *map(str, marks)]))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -117,46 +129,58 @@ def _first_build() -> str | None:
     return None if ready else "dais-verif: the first test compiles Verilator's runtime, which is kept: 10 to 40 s"
 
 
-def _programs(paths: Iterable[Path]) -> Iterator[Path]:
+def _programs(paths: Iterable[Path], *, emitted: bool) -> Iterator[Path]:
+    """Yield the programs and design folders. ``emitted``: emitted RTL is asked for, whatever RTL is there."""
     for path in paths:
-        if path.is_dir():
-            from dais_verif.regression.programs import SUFFIXES, find  # imported late: most sessions have no programs
+        from dais_verif.regression.programs import SUFFIXES, find, unjudged  # late: most sessions have no programs
 
-            found = find(str(path))
-            if not found:
-                raise pytest.UsageError(f"--dais: no program ({', '.join(SUFFIXES)}) in the folder {str(path)!r}")
-            yield from (each.path.resolve() for each in found)
-        elif not path.is_file():
-            raise pytest.UsageError(f"--dais: program {str(path)!r} does not exist")
-        elif path.suffix == ".py":
+        if path.suffix == ".py":
             raise pytest.UsageError(f"--dais: {str(path)!r} is not a program; test files go before --dais")
-        else:
-            yield path.resolve()
+        if not path.exists():
+            raise pytest.UsageError(f"--dais: program {str(path)!r} does not exist")
+        if not path.is_dir() and not path.is_file():
+            raise pytest.UsageError(f"--dais: {str(path)!r} is neither a file nor a folder")
+        search = find(str(path))
+        if not search.found and not search.left_out:
+            raise pytest.UsageError(f"--dais: no program ({', '.join(SUFFIXES)}) in the folder {str(path)!r}")
+        problems = [*search.left_out, *([] if emitted else unjudged(search))]
+        if problems:
+            raise pytest.UsageError("--dais: " + "; ".join(problems).replace("--stages", "--dais-stages"))
+        yield from (each.path.resolve() for each in search.found)
+
+
+def _mark(path: Path) -> Path:
+    """Return the file that pytest collects for ``path``: itself, or a file in a folder that is one design."""
+    from dais_verif.design_folders import design_mark
+
+    return (design_mark(path) or path) if path.is_dir() else path
 
 
 # programs as tests
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProgramFile | None:
-    """Return a collector for a given program."""
+    """Return a collector for a given program, or for the design folder in which the file is."""
     if file_path.resolve() not in parent.config.stash[_GIVEN]:
         return None
     return ProgramFile.from_parent(parent, path=file_path)
 
 
 class ProgramFile(pytest.File):
-    """The tests of one program."""
+    """The tests of one program, or of the folder with a design for which the file stands."""
 
     def collect(self) -> Iterator[ProgramItem]:
         """Yield a ``sim`` test, and a ``prove`` test if requested."""
         option = self.config.getoption
-        stages = {} if option("--dais-stages") is None else {"stages": option("--dais-stages")}
+        stages = {"stages": option("--dais-stages")} if option("--dais-stages") else {}
         asked = {"sim": option("--dais-sim"), "vectors": option("--dais-vectors"), "seed": option("--dais-seed")}
         options = {name: value for name, value in asked.items() if value is not None}
         variant = f"[stages={stages['stages']}]" if stages else ""
-        yield ProgramItem.from_parent(self, name=f"sim{variant}", ask=Ask(self.path, "sim", {**options, **stages}))
-        if option("--dais-prove"):
-            yield ProgramItem.from_parent(self, name=f"prove{variant}", ask=Ask(self.path, "prove", stages))
+        for path in self.config.stash[_GIVEN][self.path.resolve()]:
+            of = "[folder]" if path.is_dir() else variant
+            asks = {"sim": {**options, **stages}, **({"prove": stages} if option("--dais-prove") else {})}
+            for verb, said in asks.items():
+                yield ProgramItem.from_parent(self, name=f"{verb}{of}", ask=Ask(path, verb, said))
 
 
 class ProgramItem(pytest.Item):
@@ -185,7 +209,7 @@ class ProgramItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the path of the program, which has no line numbers."""
-        return self.path, None, f"{self.path.name}: {self.name}"
+        return self.path, None, f"{self.ask.program.name}: {self.name}"
 
 
 # programs of a test function
@@ -197,26 +221,45 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     where = metafunc.definition.nodeid
+    if sum(one.name == "dais_program" for one in metafunc.definition.own_markers) > 1:
+        pytest.fail(f"{where} is marked dais_program twice: give all programs to one marker", pytrace=False)
     if "dais_result" not in metafunc.fixturenames:
         pytest.fail(f"{where} is marked dais_program but runs no program: it must take dais_result", pytrace=False)
     beside = metafunc.definition.path.parent
-    paths = [path for text in marker.args for path in _matching(beside, str(text))]
-    if not paths:
-        pytest.fail(f"{where}: dais_program names no program that exists: {list(marker.args)}", pytrace=False)
-    asks = [Ask(path, "sim", marker.kwargs) for path in paths]
+    found = {str(text): _matching(beside, str(text)) for text in marker.args}
+    missing = [text for text, those in found.items() if not those]
+    if missing or not found:
+        pytest.fail(f"{where}: dais_program names no program that exists: {missing}", pytrace=False)
+    paths = list(dict.fromkeys(path for those in found.values() for path in those))
+    if not _DESIGNS & marker.kwargs.keys() and (whole := next(filter(None, map(_folder_of, paths)), None)):
+        why = f"{where}: its model is in the project folder {str(whole)!r}, whose RTL no test verifies: name the folder"
+        pytest.fail(f"{why}, or ask for emitted RTL with stages=0", pytrace=False)
+    given = {name: value for name, value in marker.kwargs.items() if (name, value) != ("stages", 0)}
+    asks = [Ask(path, "sim", given) for path in paths]
     metafunc.parametrize("dais_result", asks, ids=_names(paths), indirect=True)
 
 
 def _matching(beside: Path, text: str) -> list[Path]:
-    if Path(text).is_absolute():
-        return [Path(text)] if Path(text).is_file() else []
-    return sorted(path for path in beside.glob(text) if path.is_file())
+    """Return the files and design folders that ``text`` names; a broken link is one of them, and its run will fail."""
+    from dais_verif.design_folders import design_mark
+
+    found = [Path(text)] if Path(text).is_absolute() else sorted(beside.glob(text))
+    there = (path for path in found if path.exists() or path.is_symlink())
+    return [path for path in there if not path.is_dir() or design_mark(path) is not None]
+
+
+def _folder_of(path: Path) -> Path | None:
+    from dais_verif.design_folders import folder_of_model
+
+    return folder_of_model(path)
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Return stems, or file names if two stems are equal."""
-    stems = [path.stem for path in paths]
-    return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+    """Return stems, or file names if two stems are equal, or as much of the path as tells them apart."""
+    for names in ([path.stem for path in paths], [path.name for path in paths]):
+        if len(set(names)) == len(names):
+            return names
+    return [path.as_posix() for path in paths]
 
 
 class ProgramResult(Mapping[str, Any]):
@@ -286,7 +329,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str, attempt: int) -> Path:
     kept: Path | None = config.getoption("--dais-out")
-    simple = re.sub(r"[^\w.=-]+", "_", name)[-150:] + (f"_run{attempt}" if attempt > 1 else "")
+    simple = re.sub(r"[^\w.=-]+", "_", name)[-150:]
+    if simple != name.replace("::", "_"):  # other tests may be written in the same way
+        simple += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    simple += f"_run{attempt}" if attempt > 1 else ""
     return factory.mktemp(simple) if kept is None else kept / simple
 
 

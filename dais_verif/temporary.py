@@ -12,6 +12,7 @@ import platform
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _PREFIX = "dais-verif-"
 _OWNER = ".owner"
 #: The largest number of folders removed at once, to limit the delay of a run.
 _MOST = 100
+#: When this process last looked for such folders, and the seconds until it looks again.
+_looked, _LOOK_SECONDS = [float("-inf")], 60.0
 
 
 @dataclass
@@ -35,8 +38,10 @@ class TemporaryFolder:
 
 @contextmanager
 def temporary_folder() -> Iterator[TemporaryFolder]:
-    """Yield a new folder for this process, after removing folders of killed processes."""
-    remove_abandoned()
+    """Yield a new folder for this process, after removing folders of killed processes, at most once a minute."""
+    if time.monotonic() - _looked[0] > _LOOK_SECONDS:
+        _looked[0] = time.monotonic()
+        remove_abandoned()
     folder = TemporaryFolder(Path(tempfile.mkdtemp(prefix=_PREFIX)))
     lock = _own(folder.path)
     try:

@@ -145,6 +145,7 @@ def verify_certificate(
     rerun: bool = False,
     paranoid: bool = False,
     bitstream: _Path | None = None,
+    policy: _Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CertificateRecord:
@@ -153,9 +154,10 @@ def verify_certificate(
     ``program``, ``rtl``: the current places of the files, if they were moved. ``allowed_signers``: an allowed signers
     file, as for ssh-keygen; it requires a signature that is valid at ``verify_time`` (with its time zone), or now.
     ``same_tools``: the tools must be those of the sign-off. ``rerun``: sign off again, and compare; ``paranoid``: that
-    run compiles Verilator's runtime again. ``bitstream``: the bitstream that will be loaded into a device; its
-    configuration must equal that of the certified bitstream. The verdict is PASS or NOT_SIGNED_OFF, with ``findings``.
-    Raises ``InputError`` if there is no certificate.
+    run compiles Verilator's runtime again. ``policy``: a file of which the certificate's policy must demand at least as
+    much. ``bitstream``: the bitstream that will be loaded into a device; its configuration must equal that of the
+    certified bitstream. The verdict is PASS or NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no
+    certificate.
     """
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.flows.verify_certificate import verify_certificate as flow
@@ -170,6 +172,7 @@ def verify_certificate(
         rerun=rerun,
         paranoid=paranoid,
         bitstream=path_from("bitstream", bitstream),
+        policy=path_from("policy", policy),
         jobs=jobs,
     )
     return flow(request, progress=listener(progress))

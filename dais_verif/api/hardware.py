@@ -90,7 +90,7 @@ def synthesize(
     *,
     layout: str | None = None,
     rtl: Sequence[_Path] | _Path | None = None,
-    top: str = "model",
+    top: str | None = None,
     stages: int | None = None,
     max_depth: float | None = None,
     delay_model: _Path | None = None,
@@ -108,7 +108,8 @@ def synthesize(
 ) -> SynthesisRecord:
     """Synthesize RTL of a program with Yosys, and count LUTs, flip-flops, carries, DSPs, block RAMs and logic depth.
 
-    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; None: RTL is emitted.
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design or a project folder;
+    None: the RTL of a project folder given as the program, or emitted RTL.
     ``pnr``: also place and route, to find the maximum clock frequency in MHz (``pnr.fmax`` of the record). ``timeout``:
     seconds per tool; ``memory``: megabytes per process. ``output``: a folder for the netlist, which
     ``simulate(netlist=...)`` verifies. Raises ``ToolError`` if Yosys is missing, fails or exceeds a limit.

@@ -49,7 +49,7 @@ def mutate(
     simulators: str = "verilator",
     unchecked: bool = False,
     timeout: float = 2.0,
-    floor: float | None = None,
+    floor: float | None = 95.0,
     most_unknown: float | None = None,
     expected: _Path | None = None,
     add_vectors: _Path | None = None,

@@ -174,7 +174,7 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @click.option("--half", is_flag=True, help="Also let convolutions compute in half precision.")
 @click.option("--resume", is_flag=True, help="Continue an earlier search from its measurements: OUTPUT.tried.json.")
 @click.option("--random", is_flag=True, help="Draw configurations at random instead, as a baseline for the search.")
-@click.option("--cluster", help="Measure on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
+@click.option("--cluster", help="Measure on Dask: local[:N], tls://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @common.seed_option
 @_grid
 @common.jobs_option

@@ -53,7 +53,7 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 )
 @click.option("--replay", type=common.file_path, help="Check the kept cases in this folder again.")
 @click.option("--resume", is_flag=True, help="Continue after the last case of the run in the folder.")
-@click.option("--cluster", help="Check on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
+@click.option("--cluster", help="Check on Dask: local[:N], tls://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @common.jobs_option
 @click.option(
     "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder for kept cases."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import importlib
 import os
@@ -194,6 +195,11 @@ def _notice(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"warning: {printable(' '.join(str(message).split()))}", err=True)
 
 
+_NO_PROCESS = (
+    "the system allows no more threads or processes (ulimit -u, or the limit of a container); give fewer --jobs"
+)
+
+
 def _run(arguments: list[str]) -> int:
     take_passphrase()
     try:
@@ -225,6 +231,8 @@ def _run(arguments: list[str]) -> int:
         line = "out of memory; use fewer vectors or a smaller program"
         return _report(arguments, error, Verdict.TOOL_FAILURE, line)
     except OSError as error:
+        if error.errno == errno.EAGAIN and not error.filename:
+            return _report(arguments, error, Verdict.TOOL_FAILURE, _NO_PROCESS)
         # Errors of output have no file name.
         place = f"file {error.filename!r}" if error.filename else "the output or the record cannot be written"
         return _report(arguments, error, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
@@ -232,6 +240,8 @@ def _run(arguments: list[str]) -> int:
         missing = missing_packages(error, next(iter(arguments), None)) if isinstance(error, ImportError) else None
         if missing is not None:
             return _report(arguments, error, Verdict.TOOL_FAILURE, missing)
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):
+            return _report(arguments, error, Verdict.TOOL_FAILURE, _NO_PROCESS)
         from dais_verif.internal_error import told
 
         return _report(arguments, None, Verdict.INTERNAL_ERROR, told(error, arguments))

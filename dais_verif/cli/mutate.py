@@ -36,7 +36,13 @@ from dais_verif.report.mutation_text import print_mutation
     show_default=True,
     help="Minimum CPU time limit per proof, in seconds.",
 )
-@click.option("--floor", type=FiniteRange(0, 100), help="The lowest accepted score, in percent.")
+@click.option(
+    "--floor",
+    type=FiniteRange(0, 100),
+    default=95.0,
+    show_default=True,
+    help="The lowest accepted score, in percent; 0: any.",
+)
 @click.option("--most-unknown", type=FiniteRange(0, 100), help="Largest accepted share of unknown mutants, in percent.")
 @click.option("--expected", type=common.file_path, help="TOML file that says which judge must kill which mutants.")
 @click.option("--add-vectors", type=common.output_path, help="Write the vectors that kill further mutants, as CSV.")

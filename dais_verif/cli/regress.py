@@ -59,7 +59,7 @@ __all__ = ["regress"]
 @click.option(
     "--timeout", type=common.seconds, help=f"Time limit for each attempt, in seconds.  [default: {DEFAULT_TIMEOUT:g}]"
 )
-@click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
+@click.option("--cluster", help="Run on Dask: local[:N], tls://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @click.option("--junit", type=OutputPath(b"<?xml", needs="junitparser"), help="Also write JUnit XML to this file.")
 @common.html_option
 @click.option("--github", is_flag=True, help="Also print GitHub annotations and append to the summary of the step.")

@@ -25,9 +25,9 @@ from dais_verif.report.synthesis_text import print_synthesis
     "--rtl",
     type=common.file_path,
     multiple=True,
-    help="Synthesize this RTL instead of the emitted one; may be repeated.",
+    help="Synthesize this RTL or project folder; may be repeated.",
 )
-@common.top_option
+@common.theirs_option
 @pipeline_options
 @click.option(
     "--alumacc/--no-alumacc",

@@ -27,7 +27,15 @@ from dais_verif.report.certificate_text import print_certificate_check
 @click.argument("certificate", type=file_path)
 @click.argument("more_rtl", nargs=-1, type=file_path)
 @click.option("--program", type=file_path, help="The program, if it was moved.")
-@click.option("--rtl", type=file_path, multiple=True, help="RTL and its data, if moved: files or folders.")
+@click.option(
+    "--rtl",
+    type=file_path,
+    multiple=True,
+    help="RTL and its data, if moved: files, or folders with all of it and no other HDL.",
+)
+@click.option(
+    "--policy", type=file_path, help="TOML file: the certificate's policy must demand at least as much as this one."
+)
 @click.option("--bitstream", type=file_path, help="Bitstream to be loaded: it must configure the signed-off hardware.")
 @click.option(
     "--allowed-signers", type=file_path, help="Allowed signers file, as for ssh-keygen; requires a signature."
@@ -49,6 +57,7 @@ def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool
     \b
     dais-verif verify-cert signoff-prog
     dais-verif verify-cert out --program moved/prog.bin --rtl moved/rtl
+    dais-verif verify-cert out --policy mine.toml            and its policy demanded at least what mine demands
     dais-verif verify-cert out --allowed-signers signers     and signed by an allowed signer
     dais-verif verify-cert out --bitstream deployed.bin      and this bitstream configures the signed-off hardware
     dais-verif verify-cert out --rerun                       and a new sign-off has the same findings

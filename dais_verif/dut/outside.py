@@ -8,7 +8,7 @@ is not known to be harmless is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ HARMLESS = frozenset(
         r"\$\w+",
         """
         $signed $unsigned $clog2 $bits $size $left $right $low $high $increment $dimensions $unpacked_dimensions
-        $typename $countones $countbits $onehot $onehot0 $isunknown $cast $rtoi $itor $realtobits $bitstoreal
+        $countones $countbits $onehot $onehot0 $isunknown $cast $rtoi $itor $realtobits $bitstoreal
         $shortrealtobits $bitstoshortreal $ceil $floor $pow $sqrt $ln $log10 $exp $hypot $sin $cos $tan $asin $acos
         $atan $atan2 $sinh $cosh $tanh $asinh $acosh $atanh $display $displayb $displayh $displayo $write $writeb
         $writeh $writeo $strobe $monitor $info $warning $error $fatal $finish $stop $sformat $sformatf $swrite
@@ -35,6 +35,13 @@ HARMLESS = frozenset(
     )
 )
 _TABLES = ("$readmemh", "$readmemb")
+#: Calls that write text into a variable, where the place of the RTL may become a value.
+_TEXTS = re.compile(r"\\?\$(sformatf?|swrite[bho]?)")
+#: The argument of each that is a format, even if it is computed.
+_FORMAT = {"$sformat": 1, "$sformatf": 0}
+#: Formats that print the place of the RTL: its instance, or its library; and escapes that may hide one.
+_PLACES = re.compile(r"%[-+.\d]*[mMlL]|\\[0-7x]")
+_PLACE = "lets the RTL know where it is, and it may be other hardware there"
 
 #: Directives that only select text, or have the same effect in all tools.
 _DIRECTIVES = (
@@ -90,6 +97,7 @@ def outside_of(
     texts = {path: path.read_bytes() for path in (*verilog, *included)}
     macros = macros_in(texts.values())
     found = [use for path, text in texts.items() for use in uses_in(text, str(path), macros, data)]
+    found += _places_in({str(path): tokens_of(VERILOG, text) for path, text in texts.items()}, texts)
     if not found and any(table.encode() in text for text in texts.values() for table in _TABLES):
         found += _tables(verilog, top, data)
     return found + vhdl_uses(vhdl, data)
@@ -114,6 +122,37 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
             why = _of_path(token.text[1:-1])
         if why is not None:
             yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
+
+
+def _places_in(tokens: Mapping[str, Sequence[_Token]], texts: Mapping[Path, bytes]) -> Iterator[Use]:
+    """Yield the strings that let the RTL know its place, if the design writes text into variables anywhere."""
+    if not any(_TEXTS.fullmatch(token.text) for those in tokens.values() for token in those):
+        return
+    of = {str(path): text for path, text in texts.items()}
+    for file, those in tokens.items():
+        for at, token in enumerate(those):
+            why = None
+            if token.kind == "string" and _PLACES.search(token.text):
+                why = _PLACE
+            elif token.text.removeprefix("\\") in _FORMAT and token.kind == "system":
+                shown = _argument(those[at + 1 :], _FORMAT[token.text.removeprefix("\\")])
+                why = None if shown.kind == "string" else "takes a format that is computed, which may hold %m"
+            if why is not None:
+                yield Use(file, of[file].count(b"\n", 0, token.at) + 1, token.text, why)
+
+
+def _argument(tokens: Sequence[_Token], number: int) -> _Token:
+    """Return the first token of an argument of a call, of which ``tokens`` follow the name; numbers begin at 0."""
+    depth = commas = 0
+    for token, after in pairwise([*tokens, _NONE]):
+        for place, mark in enumerate(token.text if token.kind == "other" else ""):
+            depth += (mark in "([{") - (mark in ")]}")
+            commas += mark == "," and depth == 1
+            if commas == number and depth == 1 and mark in "(,":
+                return after if place == len(token.text) - 1 else token
+            if depth == 0:
+                return _NONE
+    return _NONE
 
 
 def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:

@@ -17,7 +17,7 @@ from dais_verif.flows.machines.check import check_machine
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.networks.requests import find_network, info_of
-from dais_verif.flows.programs import AnyProgram, read_program, require_positive
+from dais_verif.flows.programs import AnyProgram, read_program, require_positive, rtl_unused
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import decimal, real_inputs
@@ -76,6 +76,9 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     network = find_network(opened.program, request.layout)
     program, warnings = read_program(opened.program if network is None else network.program(), request.layout, progress)
     opened.require_dialect(program)
+    if said := rtl_unused(request.program):
+        progress.warning(said)
+        warnings = [said, *warnings]
     overflow = _by_intervals(program)
     if request.proof and overflow.possible:
         overflow = _by_proof(program, overflow, request, progress)

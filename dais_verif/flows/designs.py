@@ -25,10 +25,10 @@ from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
 from dais_verif.record.rtl import BitstreamFacts
+from dais_verif.run_inputs import rtl_inputs
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import MODELS, SynthesizedNetlist, find_netlist, netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
-from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
 from dais_verif.verilog_names import require_module_name
 
@@ -241,7 +241,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     vhdl = any(map(is_vhdl, sources))
     if vhdl and asked.parameters:
         raise InputError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
-    data, top = data_files(sources, asked.data), asked.module.lower() if vhdl else asked.module
+    data, top = rtl_inputs(sources, asked.data, strict=False).tables, asked.module.lower() if vhdl else asked.module
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
     design = RtlDesign(sources, top, data)

@@ -9,6 +9,7 @@ import warnings
 from math import inf
 from pathlib import Path
 
+from dais_verif.design_folders import brings_rtl, design_mark
 from dais_verif.errors import Argument, ProgramError, RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.machine import Machine
@@ -22,9 +23,11 @@ __all__ = [
     "read_program",
     "require_counts",
     "require_finite_number",
+    "require_no_rtl",
     "require_number",
     "require_positive",
     "require_range",
+    "rtl_unused",
 ]
 
 AnyProgram = Program | Machine | bytes | str | Path
@@ -53,13 +56,32 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
         return program, []
     if isinstance(program, Machine):
         raise ProgramError("a machine (ALIRFSM), where a program is expected")
+    messages = [said] if (said := rtl_unused(program)) else []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
         found = load_program(program, layout)
-    messages = [str(warning.message) for warning in caught]
+    messages += [str(warning.message) for warning in caught]
     for message in messages:
         progress.warning(message)
     return found, messages
+
+
+def rtl_unused(folder: AnyProgram) -> str:
+    """Return the warning that a verb of programs does not judge the RTL in ``folder``; "" if there is none."""
+    if not is_folder(folder) or not brings_rtl(Path(str(folder))):
+        return ""
+    return f"only the model in {str(folder)!r} is read; its RTL is judged by sim, prove, signoff and regress"
+
+
+def require_no_rtl(program: AnyProgram, why: str) -> None:
+    """Raise ``RequestError`` for a project folder, whose RTL the verb does not use. ``why``: what it uses instead."""
+    if is_folder(program) and brings_rtl(folder := Path(str(program))):
+        raise RequestError.of(
+            "{folder!r} brings RTL, and {why}: name its model, {model!r}, if that is what you want.",
+            folder=str(folder),
+            why=why,
+            model=str(design_mark(folder)),
+        )
 
 
 def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:

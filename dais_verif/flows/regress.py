@@ -5,29 +5,39 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
 from dais_verif.errors import InputError, RequestError, ToolError
-from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
+from dais_verif.flows.work_folder import locked
 from dais_verif.golden.fast import threads
 from dais_verif.own_command import own_command
 from dais_verif.record.read import read_record
 from dais_verif.record.regression import RegressionRecord
 from dais_verif.regression import cluster, executors
 from dais_verif.regression.history import History, Past
-from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part, Simulator, read_manifest, stages_variant
+from dais_verif.regression.manifest import (
+    DEFAULT_TIMEOUT,
+    Choices,
+    Part,
+    Simulator,
+    gaps,
+    plain_variant,
+    read_manifest,
+    stages_variant,
+)
 from dais_verif.regression.plan import Defaults, Planned, make_plan, shard_of
 from dais_verif.regression.programs import find
 from dais_verif.regression.runner import Settings, run_jobs
+from dais_verif.run_inputs import digest_of_tools
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.tools import cache_dir
 from dais_verif.version import VERSION
@@ -61,7 +71,7 @@ class RegressionRequest:
     combinational. ``shard``: ``(2, 5)`` is the second of five shares. ``resume``: reuse the finished jobs of an
     interrupted run in the same folder; ``rerun_failed``: reuse only the jobs that passed there. ``retries``: further
     attempts at a failed job; a job whose attempts differ is flaky, which ``allow_flaky`` accepts if the last attempt
-    passed. ``timeout``: seconds for each attempt. ``cluster``: ``local[:N]``, ``tcp://host:port``, ``slurm[:N]`` or
+    passed. ``timeout``: seconds for each attempt. ``cluster``: ``local[:N]``, ``tls://host:port``, ``slurm[:N]`` or
     ``lsf[:N]`` of Dask. ``command``: the command line of this request; None: derived from the request.
     """
 
@@ -160,6 +170,7 @@ def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> Regre
         cwd=Path.cwd(),
         reproduce=own_command(request.words()) if request.command is None else request.command,
         tools=_tools(plan),
+        made_by=digest_of_tools(_behind(plan)),
         take_over="all" if request.resume else "passed" if request.rerun_failed else "none",
         fail_fast=request.fail_fast,
         retries=request.retries,
@@ -172,7 +183,7 @@ def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> Regre
         jointly=not request.fail_fast,  # jobs that share a build are reported together
     )
     workers = min(at_once, max(len(plan), 1))
-    with _locked(request.output), closing(_executor(request.cluster, workers, progress)) as executor:
+    with locked(request.output), closing(_executor(request.cluster, workers, progress)) as executor:
         return run_jobs(plan, executor, settings, History(cache_dir() / _HISTORY), progress)
 
 
@@ -193,7 +204,7 @@ def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
 
 
 def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], list[str]]:
-    """Return the parts that ``paths`` name, and warnings for paths without programs."""
+    """Return the parts that ``paths`` name, and warnings about what they name and no job verifies."""
     parts: list[Part] = []
     empty: list[str] = []
     for path in paths:
@@ -201,9 +212,11 @@ def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], lis
             more, none = read_manifest(Path(path))
             parts, empty = [*parts, *more], [*empty, *none]
             continue
-        programs = find(path)
-        empty += [] if programs else [f"{path!r} holds no program"]
-        parts += [Part(program, stages_variant(n)) for program in programs for n in stages or (0,)]
+        search = find(path)
+        empty += gaps(path, search, plain=not stages)
+        for program in search.found:
+            variants = [stages_variant(n) for n in stages] or [plain_variant(program)]
+            parts += [Part(program, variant) for variant in variants]
     return parts, empty
 
 
@@ -217,6 +230,13 @@ def _executor(name: str | None, jobs: int, progress: Progress) -> executors.Exec
 def _environment() -> dict[str, str]:
     """Return the environment variables that a remote worker needs."""
     return {name: value for name, value in os.environ.items() if name.startswith("DAIS_VERIF_")}
+
+
+def _behind(plan: Iterable[Planned]) -> list[str]:
+    """Return the names of the tools that the simulators of ``plan`` use."""
+    used = {"icarus": ["icarus"], "verilator": ["verilator", "g++"], "ghdl": ["ghdl"]}
+    used["both"] = [*used["icarus"], *used["verilator"]]
+    return sorted({name for planned in plan for name in used[planned.job.simulator]})
 
 
 def _tools(plan: Iterable[Planned]) -> dict[str, str]:
@@ -236,15 +256,3 @@ def _tools(plan: Iterable[Planned]) -> dict[str, str]:
             except ToolError:
                 found[name] = "none"
     return found
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    from filelock import FileLock, Timeout
-
-    make_folder(folder)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout:
-        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dais_verif.design_folders import brings_rtl
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.requests import find_machine, require_no_options
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_positive, require_range
+from dais_verif.flows.programs import AnyProgram, is_folder, path_of, read_program, require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.machine import Machine
 from dais_verif.own_command import own_command
@@ -40,17 +43,18 @@ __all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 class SynthesisRequest:
     """A design to synthesize, and the FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
-    ``rtl``: user files; if empty, RTL is emitted with ``pipeline``. ``alumacc``: let Yosys merge chains of sums.
-    ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: the clock of user RTL, if
-    it has one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process.
-    ``output``: a folder to keep.
+    ``rtl``: user files or a project folder; if empty, the RTL of a project folder given as the program, or RTL that is
+    emitted with ``pipeline``. ``top``: None: the top of the folder, or ``model``. ``alumacc``: let Yosys merge
+    chains of sums. ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: the clock
+    of user RTL, if it has one. ``timeout``: seconds for Yosys, and again for nextpnr;
+    ``memory``: megabytes for each process. ``output``: a folder to keep.
     """
 
     program: AnyProgram
     target: str
     layout: str | None = None
     rtl: tuple[Path, ...] = ()
-    top: str = "model"
+    top: str | None = None
     pipeline: PipelineRequest = field(default_factory=PipelineRequest)
     alumacc: bool = False
     bram: bool = True
@@ -60,8 +64,13 @@ class SynthesisRequest:
     memory: int = 8192
     output: Path | None = None
 
+    @property
+    def module(self) -> str:
+        """The name of the top module."""
+        return self.top or "model"
+
     def __post_init__(self) -> None:
-        require_module_name(self.top)
+        require_module_name(self.top or "model")
         require_types(self)
         require_positive(timeout=self.timeout)
         require_range("memory", self.memory, 64, 1 << 30)
@@ -92,6 +101,7 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
     Raises ``ToolError`` if Yosys is missing, fails or meets a limit; for nextpnr this is a verdict in the record.
     """
     options = request.pipeline.options()
+    request = _opened(request)
     program = _read(request, progress)
     tools.yosys()  # before anything is written
     with work_folder(request.output) as folder:
@@ -112,11 +122,31 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
             depth=LogicDepth(done.depth.cells, done.depth.kinds),
             seconds=round(done.seconds, 1),
             netlist=None if request.output is None else str(done.netlist),
-            verify=None if request.output is None else _verify(request.program, request.output, request.top, options),
+            verify=None
+            if request.output is None
+            else _verify(request.program, request.output, request.module, options),
             pnr=placed,
         )
         write_atomically(folder.path / RECORD, record.to_json().encode())
     return record
+
+
+def _opened(request: SynthesisRequest) -> SynthesisRequest:
+    """Return ``request`` with a project folder, as the program or the RTL, replaced by its files."""
+    folder = is_folder(request.program) and brings_rtl(Path(str(request.program)))
+    if not (folder or any(map(is_folder, request.rtl))):
+        return request
+    if request.pipeline.wanted:
+        raise RequestError.of("{stages} and {max_depth} are for emitted RTL, but the folder brings user RTL.")
+    if folder and not request.rtl:
+        request = replace(request, rtl=(Path(str(request.program)),))
+    opened = open_projects(b"", DesignRequest(rtl=request.rtl, top=request.top))
+    if opened.design.data:
+        raise InputError(
+            f"the RTL reads {opened.design.data[0].name!r} and Yosys gets no data files; write the folder without them"
+        )
+    clock = opened.design.pins.clock or request.clock
+    return replace(request, rtl=opened.design.rtl, top=opened.design.module, clock=clock)
 
 
 def _mapped(
@@ -137,7 +167,7 @@ def _mapped(
         with progress.working(f"yosys: {target}") as show:
             done = run_yosys(
                 sources,
-                request.top,
+                request.module,
                 target,
                 folder.path,
                 limits,
@@ -174,7 +204,8 @@ def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
     """Return the program or machine of the request, for emitted and for user RTL."""
     machine = find_machine(request.program)
     if machine is None:
-        return read_program(request.program, request.layout, progress)[0]
+        model = open_projects(request.program, DesignRequest(rtl=request.rtl)).program if request.rtl else None
+        return read_program(model or request.program, request.layout, progress)[0]
     asked = request.pipeline
     require_no_options(layout=request.layout, stages=asked.stages, max_depth=asked.max_depth)
     return machine
@@ -183,7 +214,7 @@ def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
 def _sources(
     program: Program | Machine, request: SynthesisRequest, options: PipelineOptions | None, folder: Path
 ) -> tuple[Path, ...]:
-    top = request.top
+    top = request.module
     for source in request.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"

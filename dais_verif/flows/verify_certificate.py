@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +16,13 @@ from dais_verif.own_command import own_command
 from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.signoff import CERTIFICATE
 from dais_verif.signoff.allowed_signers import absolute_time
+from dais_verif.signoff.certificate import excused_in
 from dais_verif.signoff.checking.again import run_again
 from dais_verif.signoff.checking.comparison import Difference
 from dais_verif.signoff.checking.recheck import CertificateCheck, check_certificate, read_certificate, shortened
+from dais_verif.signoff.demands import demanded, less_than
 from dais_verif.signoff.places import Places
+from dais_verif.signoff.policy import read_policy
 from dais_verif.signoff.signed import Trust
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -30,18 +34,20 @@ __all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
 class CertificateRequest:
     """A certificate, given as its file or as the folder of the sign-off, and the current locations of its files.
 
-    ``program``, ``rtl``: files, or folders that hold them, if they were moved. ``allowed_signers``: a file of signers,
-    one of whom must have signed and be allowed to sign at ``verify_time`` (None: now). ``same_tools``: require the
-    tools with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings;
-    ``paranoid``: with a runtime of Verilator that is compiled for it, even if one is installed. ``command``: the
-    command line of this request; None: derived from the request. ``bitstream``: a bitstream to be deployed, which must
-    configure the device in the same way as the certified one.
+    ``program``, ``rtl``: files, or folders that hold them, if they were moved; folders of RTL must hold all of it, and
+    no other HDL. ``policy``: a policy of which the certificate's policy must demand as much. ``allowed_signers``: a
+    file of signers, one of whom must have signed and be allowed to sign at ``verify_time`` (None: now).
+    ``same_tools``: require the tools with which the certificate was made. ``rerun``: sign off again by the same policy,
+    and compare the findings; ``paranoid``: with a runtime of Verilator that is compiled for it, even if one is
+    installed. ``command``: the command line of this request; None: derived from the request. ``bitstream``: a bitstream
+    to be deployed, which must configure the device in the same way as the certified one.
     """
 
     certificate: Path
     program: Path | None = None
     rtl: tuple[Path, ...] = ()
     bitstream: Path | None = None
+    policy: Path | None = None
     allowed_signers: Path | None = None
     verify_time: datetime | None = None
     same_tools: bool = False
@@ -65,6 +71,7 @@ class CertificateRequest:
         valued = {
             "--program": self.program,
             "--bitstream": self.bitstream,
+            "--policy": self.policy,
             "--allowed-signers": self.allowed_signers,
             "--verify-time": when and when.astimezone(UTC).strftime("%Y%m%d%H%M%SZ"),
         }
@@ -88,6 +95,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
         return CertificateRecord(verdict=Verdict.NOT_SIGNED_OFF, findings=[finding])
     trust = Trust(request.allowed_signers, request.verify_time) if request.allowed_signers else None
     places = Places(request.program, request.rtl)
+    least = None if request.policy is None else read_policy(request.policy)
     with progress.working("checking"):
         checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=request.same_tools)
     findings, notes, different = list(checked.findings), list(checked.notes), list[Difference]()
@@ -99,12 +107,28 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
         different = _run_again(checked, request, progress)
         findings += [_finding(one) for one in different if not one.note]
         notes += [f"{_finding(one)}; {one.note}" for one in different if one.note]
+    policy = None if checked.context is None else checked.context.policy
+    if least is not None and policy is not None:
+        findings += less_than(policy, least.policy, {file.sha256 for file in held.files})
     facts = CertificateFacts(
-        program=held.program, issued=held.issued, stages=len(held.stages), evidence=len(held.evidence)
+        program=held.program,
+        issued=held.issued,
+        stages=len(held.stages),
+        evidence=len(held.evidence),
+        demanded="" if policy is None else demanded(policy),
+        excused=excused_in(held.stages),
     )
     verdict = Verdict.NOT_SIGNED_OFF if findings else Verdict.PASS
     again = request.rerun and not findings and not different
-    return CertificateRecord(verdict=verdict, findings=findings, notes=notes, rerun=again, facts=facts)
+    return CertificateRecord(
+        verdict=verdict, findings=findings, notes=notes, checked=list(_checked(checked)), rerun=again, facts=facts
+    )
+
+
+def _checked(checked: CertificateCheck) -> Iterator[str]:
+    """Yield each certified file, with the place of the file that was checked if that is another one."""
+    for file, now in zip(checked.certificate.files, checked.files, strict=False):
+        yield f"{file.role} {now}" + ("" if str(now) == file.path else f", signed off as {file.path}")
 
 
 def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFinding]:

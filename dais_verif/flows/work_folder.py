@@ -51,6 +51,19 @@ class WorkFolder:
 
 
 @contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make ``folder``, and keep other runs out of it. Raises ``InputError`` if another run works in it."""
+    from filelock import FileLock, Timeout  # imported here: a run without -o needs no lock
+
+    make_folder(folder)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
+
+
+@contextmanager
 def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkFolder]:
     """Yield the folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used.
 

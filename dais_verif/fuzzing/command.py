@@ -19,6 +19,10 @@ from dais_verif.toolchain.process import Session, describe_exit, last_error
 __all__ = ["Command", "Ending"]
 
 
+#: The largest file, and log, that a command may write, in blocks of 512 bytes: 1 GB.
+_MOST_BLOCKS = 1 << 21
+
+
 @dataclass(frozen=True)
 class Ending:
     """The end of a command. ``status``: 0, an exit code, minus a signal's number, or None after a timeout."""
@@ -94,7 +98,8 @@ class Command:
         log, scratch = folder / "command.log", folder.absolute()
         begun = time.monotonic()
         session = Session(log, cwd=scratch, timeout=seconds)
-        command = ["env", f"--chdir={self.cwd}", f"TMPDIR={scratch}", f"TMP={scratch}", *self.words(files)]
+        limited = ["/bin/sh", "-c", f'ulimit -f {_MOST_BLOCKS}; exec "$@"', "sh"]
+        command = [*limited, "env", f"--chdir={self.cwd}", f"TMPDIR={scratch}", f"TMP={scratch}", *self.words(files)]
         try:
             code: int | None = session.run("the command", command)
         except ToolError:

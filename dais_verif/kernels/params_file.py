@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.arrays import read_array
 from dais_verif.errors import InputError
-from dais_verif.files import read_plain, read_toml
+from dais_verif.files import read_toml
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.constants import constant_tensor
 from dais_verif.kernels.data_types import DataType, TensorType
@@ -37,6 +38,8 @@ __all__ = ["printed_by", "read_params"]
 
 _MOST_BYTES = 1 << 20
 _MOST_CONTENT = 1 << 30
+#: Elements of a tensor of hardware, and constants of one, each of which becomes ops of the block.
+_MOST_ELEMENTS, _MOST_CONSTANTS = 1 << 28, 1 << 19
 _TENSOR_KEYS = ("shape", "type", "seed", "file")
 #: Data that glue code writes back for an unknown output: its sizes, then its exact type.
 _INFERRED = (GlueCode.INCOMPATIBLE_OUTPUT_SIZE, GlueCode.INCOMPATIBLE_DATA_TYPE)
@@ -124,6 +127,14 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
     sizes = isinstance(shape, list) and all(type(one) is int and 0 <= one < 1 << 32 for one in shape)
     if (not sizes or not 1 <= len(shape) <= MAX_DIMS) and not (shape is None and file is not None):
         raise InputError(f"{where}: shape is {_short(shape)}, must be 1 to {MAX_DIMS} sizes")
+    if sizes and math.prod(shape) > _MOST_ELEMENTS:
+        raise InputError(
+            f"{where}: shape {_short(shape)} has over {_MOST_ELEMENTS:,} elements, which no hardware holds"
+        )
+    if sizes and (file, seed) != (None, None) and math.prod(shape) > _MOST_CONSTANTS:
+        raise InputError(
+            f"{where}: shape {_short(shape)} has over {_MOST_CONSTANTS:,} constants, each of which becomes hardware"
+        )
     if file is None and seed is None:
         return Tensor.of(kind, *reversed(shape))
     if file is not None and seed is not None:
@@ -149,12 +160,11 @@ def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.
     """Return the raw integers of the real numbers in an .npy file."""
     if not isinstance(file, str):
         raise InputError(f"{where}: file is {_short(file)}, must be the path of an .npy file")
-    data = read_plain(folder / file, _MOST_CONTENT, "the content", "give an .npy file")
     try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
-        raise InputError(f"{where}: {file!r} is not an .npy file of numbers") from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or not 1 <= array.ndim <= MAX_DIMS:
+        array = read_array(folder / file, _MOST_CONTENT, "the content")
+    except InputError as error:
+        raise InputError.of("{where}: {error}", where=where, error=error) from None
+    if array.dtype.kind not in "fiu" or not 1 <= array.ndim <= MAX_DIMS:
         raise InputError(f"{where}: {file!r} is not an array of numbers with 1 to {MAX_DIMS} dimensions")
     raw = np.ldexp(array.astype(np.float64), kind.f)
     if not (np.isfinite(raw).all() and (raw == np.floor(raw)).all() and (abs(raw) < 2.0**53).all()):

@@ -27,20 +27,26 @@ class CertificateFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateFacts:
-    """Facts in a certificate: the hash of the ``program``, the time of issue, and the numbers of stages and files."""
+    """Facts in a certificate: the hash of the ``program``, the time of issue, and the numbers of stages and files.
+
+    ``demanded``: what its policy demanded; ``excused``: stages without a result, which the policy accepts.
+    """
 
     program: str
     issued: str
     stages: int
     evidence: int
+    demanded: str = ""
+    excused: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CertificateRecord(RunRecord):
     """A run of ``verify-cert``. ``findings`` contradict the certificate; ``notes`` do not.
 
-    ``rerun``: whether the sign-off was repeated with the same result. ``facts``: None if the certificate cannot be
-    read. JSON has no message, which follows from the other fields.
+    ``checked``: each certified file with the place of the file that was checked. ``rerun``: whether the
+    sign-off was repeated with the same result. ``facts``: None if the certificate cannot be read.
+    JSON has no message, which follows from the other fields.
     """
 
     SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA
@@ -48,12 +54,15 @@ class CertificateRecord(RunRecord):
     message: str = field(default="", metadata=NOT_KEPT)
     findings: list[CertificateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
     rerun: bool = False
     facts: CertificateFacts | None = None
 
     def __post_init__(self) -> None:
         again = ", and a new run finds the same" if self.rerun else ""
         text = f"the certificate holds{again}"
+        if self.facts is not None and self.facts.excused:
+            text += f"; it was issued without a result of {', '.join(self.facts.excused)}"
         if self.findings:
             many = counted(len(self.findings), "finding")
             text = f"{many} against this certificate: do not rely on it"

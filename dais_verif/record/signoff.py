@@ -66,6 +66,8 @@ class SignOffRecord(RunRecord):
     rtl: RtlFacts
     tools: dict[str, str]
     stages: list[StageResult] = field(default_factory=list)
+    #: What the policy demanded, in one line.
+    demanded: str = ""
     #: The best evidence for each output.
     outputs: list[OutputEvidence] = field(default_factory=list)
     coverage: Coverage | None = None

@@ -2,6 +2,10 @@
 
 Dask schedules the jobs: a job whose worker is lost runs again on another one. Workers must see the same files at the
 same paths; a job writes into its folder, and only returns a short result.
+
+Whoever can talk to a scheduler or worker runs code as its user. Clusters that are started here therefore use TLS in
+both directions, with a key that is made for each run and is known only to its processes; other schedulers must use TLS,
+too, unless the user says that everybody who reaches them may run code.
 """
 
 from __future__ import annotations
@@ -26,8 +30,11 @@ from dais_verif.worker_processes import without_main
 
 __all__ = ["Cluster", "check_name", "connect"]
 
-_NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
+_NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:insecure:)?(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
 _INSTALL = "pip install 'dais-verif[cluster]'"
+#: The flag before an address without encryption, and so without a check of who connects.
+_INSECURE, _SAFE = "insecure:", ("tls://", "wss://")
+_TLS = "tls://"
 #: Seconds for a worker to join a running scheduler, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30
 _CONNECT_SECONDS, _ASK_SECONDS = 10, 2.0
@@ -46,12 +53,18 @@ _busy: set[str] = set()
 
 
 def check_name(name: str) -> None:
-    """Raise ``InputError`` if ``name`` is not the name of a cluster."""
+    """Raise ``InputError`` if ``name`` is not the name of a cluster, or an open one without the flag ``insecure:``."""
+    if "://" in name and not name.startswith((_INSECURE, *_SAFE)) and _NAME.fullmatch(name):
+        raise InputError.of(
+            "{cluster} {name}: anyone who reaches this scheduler can run code as you; give it TLS and use tls://, or "
+            "name it as insecure:{name} if only you reach it",
+            name=name,
+        )
     if not _NAME.fullmatch(name):
         raise InputError.of(
             "{cluster} {name}: must be local, slurm or lsf, each with :N for the number of workers, or the address "
             "of a "
-            "Dask scheduler, tcp://host:port",
+            "Dask scheduler, tls://host:port",
             name=name,
         )
 
@@ -60,7 +73,6 @@ class Cluster:
     """The cluster ``name``, with ``jobs`` workers if it is started here."""
 
     def __init__(self, name: str, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
-        check_name(name)
         self._words = (entry, *preload)
         self._cluster, self._client = connect(name, jobs)
         self._executor = self._client.get_executor(pure=False)
@@ -105,6 +117,7 @@ class Cluster:
 
 def connect(name: str, jobs: int) -> tuple[Any, Any]:
     """Return the cluster, if it is started here, and a client of it. Raises ``ToolError`` with advice."""
+    check_name(name)
     try:
         dask = importlib.import_module("dask")
         # Its log lines would disturb the table.
@@ -117,7 +130,7 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
     kind, _, number = name.partition(":")
     if "://" in name:
         try:
-            client = distributed.Client(name, timeout=_CONNECT_SECONDS)
+            client = distributed.Client(name.removeprefix(_INSECURE), timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise ToolError.of(
                 "{cluster} {name}: no scheduler answers there ({error})", name=name, error=error
@@ -134,15 +147,31 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
     if kind == "local":
         with without_main():
             cluster: Any = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, preload=[_QUIET]
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                memory_limit=0,
+                preload=[_QUIET],
+                protocol=_TLS,
+                security=_own_security(),
             )
     else:
-        cluster = _queue(kind)
+        cluster = _queue(kind, _own_security())
         cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): lost workers are requested again
-    return cluster, distributed.Client(cluster)
+    if not str(cluster.scheduler_address).startswith(_TLS):
+        cluster.close()
+        raise ToolError.of("{cluster} {name}: Dask started it without TLS, so it was ended", name=name)
+    return cluster, distributed.Client(cluster, security=cluster.security)
 
 
-def _queue(kind: str) -> Any:
+def _own_security() -> Any:
+    """Return the certificate and key of this run, which are in memory only, for both sides of all connections."""
+    security = importlib.import_module("distributed.security")
+    return security.Security.temporary()
+
+
+def _queue(kind: str, security: Any) -> Any:
+    """Start the scheduler of a queue. Its jobs get ``security`` in files that only their user can read."""
     try:
         dask_jobqueue = importlib.import_module("dask_jobqueue")
     except ImportError:
@@ -151,7 +180,7 @@ def _queue(kind: str) -> Any:
         ) from None
     make = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}[kind]
     try:
-        return getattr(dask_jobqueue, make)()
+        return getattr(dask_jobqueue, make)(security=security, protocol=_TLS)
     except (OSError, ValueError, TypeError) as error:
         problem = " ".join(str(error).split())
         raise ToolError.of(

@@ -33,11 +33,21 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
-from dais_verif.regression.programs import Found, find, stem_of
+from dais_verif.regression.programs import Found, Search, find, stem_of, unjudged
 from dais_verif.tables import convert_table
 from dais_verif.toml import parse_toml
 
-__all__ = ["DEFAULT_TIMEOUT", "Choices", "Part", "Simulator", "Variant", "read_manifest", "stages_variant"]
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "Choices",
+    "Part",
+    "Simulator",
+    "Variant",
+    "gaps",
+    "plain_variant",
+    "read_manifest",
+    "stages_variant",
+]
 
 DEFAULT_TIMEOUT = 1800.0
 
@@ -121,9 +131,10 @@ _Table = TypeVar("_Table", _Manifest, _Variant)
 
 
 def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
-    """Return the parts that the manifest at ``path`` requests, and its patterns that match no program.
+    """Return the parts that the manifest at ``path`` requests, and what it names that no job verifies.
 
-    Raises ``InputError`` with the field that cannot be used.
+    Without variants, a program is emitted, and a folder with a design is judged as it is. Raises ``InputError``
+    with the field that cannot be used.
     """
     name = f"manifest {str(path)!r}"
     try:
@@ -134,23 +145,41 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     for key in manifest.variants:
         if not _NAME.fullmatch(key):
             raise InputError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
-    tables = manifest.variants or {"emitted": {}}
-    variants = {key: _table(table, _Variant, name, f"variants.{key}") for key, table in tables.items()}
-    all_programs, empty = _programs(manifest.programs, path.parent)
+    variants = {key: _table(table, _Variant, name, f"variants.{key}") for key, table in manifest.variants.items()}
+    all_programs, empty = _programs(manifest.programs, path.parent, plain=not variants)
     parts: list[Part] = []
+    if not variants:
+        parts = [Part(program, plain_variant(program), _choices(manifest)) for program in all_programs]
     for key, said in variants.items():
         programs = all_programs
         if said.programs is not None:
-            programs, none = _programs(said.programs, path.parent)
+            programs, none = _programs(said.programs, path.parent, plain=False)
             empty += none
         choices = _choices(said).over(_choices(manifest))
         parts += [Part(program, _variant(key, said, path.parent, program, name), choices) for program in programs]
-    return parts, [f"{name}: {pattern!r} matches no program" for pattern in empty]
+    return parts, [f"{name}: {why}" for why in dict.fromkeys(empty)]
 
 
 def stages_variant(stages: int) -> Variant:
     """Return the variant with emitted RTL of ``stages`` pipeline stages; 0: combinational."""
     return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
+
+
+def plain_variant(program: Found) -> Variant:
+    """Return the variant of a program for which none is asked: its folder's own RTL, or emitted RTL."""
+    return Variant("folder", vhdl=_in_vhdl(program.path)) if program.is_design else stages_variant(0)
+
+
+def _in_vhdl(folder: Path) -> bool:
+    """Return True if the RTL of a project folder is VHDL alone."""
+    there = {path.suffix for place in (folder, folder / "src") if place.is_dir() for path in place.iterdir()}
+    return ".vhd" in there and ".v" not in there
+
+
+def gaps(pattern: str, search: Search, *, plain: bool) -> list[str]:
+    """Return what ``pattern`` asks for and no job verifies. ``plain``: no variant says which RTL to judge."""
+    empty = [] if search.found or search.left_out else [f"{pattern!r} holds no program"]
+    return [*empty, *search.left_out, *(unjudged(search) if plain else [])]
 
 
 def _table(tree: object, kind: type[_Table], name: str, below: str = "") -> _Table:
@@ -170,9 +199,10 @@ def _list(said: _Texts) -> Sequence[str]:
     return [said] if isinstance(said, str) else said
 
 
-def _programs(said: _Texts, base: Path) -> tuple[list[Found], list[str]]:
-    found = {pattern: find(str(base / pattern)) for pattern in _list(said)}
-    return [each for those in found.values() for each in those], [text for text, those in found.items() if not those]
+def _programs(said: _Texts, base: Path, *, plain: bool) -> tuple[list[Found], list[str]]:
+    searches = {pattern: find(str(base / pattern)) for pattern in _list(said)}
+    found = [each for search in searches.values() for each in search.found]
+    return found, [line for pattern, search in searches.items() for line in gaps(pattern, search, plain=plain)]
 
 
 def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:

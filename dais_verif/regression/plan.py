@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +14,12 @@ from dais_verif.record.regression import Job
 from dais_verif.regression.history import Past
 from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part
 from dais_verif.regression.programs import names_of
-from dais_verif.toolchain.data_files import data_files
+from dais_verif.run_inputs import files_of_job
 from dais_verif.version import VERSION
 
 __all__ = ["Defaults", "Planned", "grouped", "in_order", "make_plan", "shard_of"]
 
 _LONGEST_FOLDER = 100
-_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
 #: Limits for jobs that share a build: the size of a program in bytes, and the permitted options and simulators.
@@ -56,19 +54,14 @@ class Planned:
         """The key in the history: the program's path and the name of the job."""
         return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
 
-    def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
+    def fingerprint(self, options: Sequence[object], tools: Mapping[str, str], cwd: Path) -> str:
         """Return the hash of everything that determines the job's result.
 
-        ``options``: settings for judging the job, such as the number of attempts.
+        ``options``: settings for judging the job, such as the number of attempts. ``cwd``: the folder of the process.
         """
-        rtl = [path for path in self.files if path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl")]
-        try:
-            data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
-        except (InputError, OSError):
-            data = []  # the job will report the error
-        files = [Path(self.job.program), *_blocks(Path(self.job.program)), *self.files, *data]
-        facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
-        facts += [_digest(path) for path in files]
+        facts: list[object] = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
+        for path in files_of_job(Path(self.job.program), self.job.arguments, self.files, cwd):
+            facts.append([os.path.relpath(path, cwd), _digest(path)])
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -121,10 +114,13 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
     return sorted(plan, key=rank)
 
 
-def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
+def grouped(
+    plan: Sequence[Planned], past: Mapping[str, Past], workers: int, *, rising: bool = False
+) -> list[list[Planned]]:
     """Return ``plan`` as groups: jobs that are small enough share a build; each other job is a group of its own.
 
-    Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible.
+    Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible. The
+    results of a group come together; ``rising``: the first groups are small, so that some results come early.
     """
     groups: list[list[Planned]] = []
     small: dict[str, list[Planned]] = {}
@@ -136,12 +132,15 @@ def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> 
             groups.append([planned])
     for jobs in small.values():
         most = min(max(-(-len(jobs) // max(workers, 1)), 1), _MOST_TOGETHER)
+        limit, made = (1 if rising else most), 0
         group: list[Planned] = []
         size = 0
         for planned in jobs:
             size += _size(planned)
-            if group and (len(group) == most or size > _MOST_BYTES_TOGETHER):
+            if group and (len(group) == limit or size > _MOST_BYTES_TOGETHER):
                 groups.append(group)
+                made += 1
+                limit = min(2 * limit, most) if made % max(workers, 1) == 0 else limit
                 group, size = [], _size(planned)
             group.append(planned)
         groups.append(group)
@@ -170,20 +169,6 @@ def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
 
 
-def _blocks(program: Path) -> list[Path]:
-    """Return the existing files that a machine's text names: all texts in quotes are tried.
-
-    Errors are left to the reader of machines.
-    """
-    if program.suffix != ".mach":
-        return []
-    try:
-        said = _QUOTED.findall(program.read_text(encoding="utf-8", errors="replace"))
-        return [path for text in said if (path := program.parent / json.loads(text)).is_file()]
-    except (OSError, ValueError):
-        return []
-
-
 def _text(name: str) -> str:
     """Return ``name``. Raises ``InputError`` if it is not UTF-8, which records cannot hold."""
     try:
@@ -204,9 +189,7 @@ def _folder(name: str) -> str:
 
 
 def _digest(path: Path) -> str:
-    """Return the hash of a file, or of all files in a folder; for an unreadable file, the reason instead."""
-    if path.is_dir():
-        return "".join(_digest(entry) for entry in sorted(path.iterdir()) if entry.is_file())
+    """Return the hash of a file; for an unreadable one, the reason instead."""
     try:
         with path.open("rb") as file:
             return hashlib.sha256(file.read()).hexdigest()

@@ -41,13 +41,14 @@ class Settings:
 
     ``folder``: where everything is kept. ``take_over``: which valid results in the journal of that folder to reuse:
     ``none``, ``passed`` or ``all``. ``warnings``: reasons why the regression cannot pass, even if all jobs pass.
-    ``jointly``: whether small jobs share builds.
+    ``jointly``: whether small jobs share builds. ``made_by``: a hash of the content of each tool and package.
     """
 
     folder: Path
     cwd: Path
     reproduce: str
     tools: Mapping[str, str]
+    made_by: Mapping[str, str] = field(default_factory=dict)
     take_over: str = "none"
     fail_fast: bool = False
     retries: int = 1
@@ -104,18 +105,27 @@ class _Run:
         self._watcher.jobs_planned(len(self._plan), by_name)
         for planned in self._plan:
             kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
-            if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
+            if kept is not None and (kept.verdict is Verdict.PASS or self._takes(kept)):
                 # The job's folder is unchanged, but its program may now have another relative path.
                 kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
                 self._results[planned.job.id] = kept
                 self._watcher.job_ends(kept)
         self.write(Verdict.NOT_RUN, "running")
 
+    def _takes(self, kept: JobResult) -> bool:
+        """Return True if a result that is no pass is reused: a failure of a tool, or of the machine, may be over."""
+        passing = (Verdict.TOOL_FAILURE, Verdict.INTERNAL_ERROR, Verdict.INTERRUPTED)
+        return self._settings.take_over == "all" and kept.verdict not in passing
+
     def finish(self, executor: Executor) -> None:
         """Run all remaining jobs."""
         waiting = [planned for planned in self._plan if planned.job.id not in self._results]
         ordered = in_order(waiting, self._past)
-        groups = grouped(ordered, self._past, executor.workers()) if self._settings.jointly else [[p] for p in ordered]
+        rising = self._settings.take_over != "none"  # it was interrupted: results must come early
+        workers = executor.workers()
+        groups = (
+            grouped(ordered, self._past, workers, rising=rising) if self._settings.jointly else [[p] for p in ordered]
+        )
         futures: dict[Future[JobResult], tuple[Planned, str]] = {}
         joint: dict[Future[list[JobResult | None]], list[tuple[Planned, str]]] = {}
 
@@ -248,7 +258,7 @@ class _Run:
 
     def _fingerprint(self, planned: Planned) -> str:
         said = self._settings
-        return planned.fingerprint((said.retries, said.allow_flaky), said.tools)
+        return planned.fingerprint((said.retries, said.allow_flaky), {**said.tools, **said.made_by}, said.cwd)
 
     def _task(self, planned: Planned) -> Task:
         said = self._settings

@@ -19,6 +19,9 @@ def print_certificate_check(record: CertificateRecord, out: Console) -> None:
         out.print(f"program    {facts.program}", markup=False)
         kept = f"{counted(facts.stages, 'stage')}, {counted(facts.evidence, 'file')}"
         out.print(f"issued     {facts.issued}, {kept}", markup=False)
+        out.print(f"demanded   {facts.demanded}", markup=False)
+    for line in record.checked:
+        out.print(f"checked    {line}", markup=False)
     for finding in record.findings:
         out.print(f"finding    {finding}", markup=False)
     for note in record.notes:

@@ -39,6 +39,7 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
             result.name, Text(stage_word(result), style=style), result.verdict.value, f"{result.seconds:.1f}", where
         )
     out.print(table)
+    out.print(f"demanded   {record.demanded}", markup=False)
     grades = {grade: sum(one.grade == grade for one in record.outputs) for grade in ("proved", "exhausted", "sampled")}
     shown = [f"{count} {grade}" for grade, count in grades.items() if count]
     rest = len(record.outputs) - sum(grades.values())

@@ -31,6 +31,7 @@ __all__ = [
     "CertifiedFile",
     "CertifiedScore",
     "CertifiedStage",
+    "excused_in",
     "files_in",
     "is_evidence",
     "parse_certificate",
@@ -153,6 +154,11 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=T
 def stages_in(results: Sequence[StageResult]) -> list[CertifiedStage]:
     """Return the stages of a sign-off for a certificate."""
     return [CertifiedStage(r.name, r.verdict, r.passed, r.must_fail, r.waived, r.optional) for r in results]
+
+
+def excused_in(stages: Sequence[StageResult] | Sequence[CertifiedStage]) -> list[str]:
+    """Return the names of the stages that have no result, and that the policy accepts without one."""
+    return [stage.name for stage in stages if not (stage.passed or stage.waived)]
 
 
 def _near(path: str, folder: Path) -> str:

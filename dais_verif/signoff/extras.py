@@ -23,6 +23,7 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import Asked, Judgement, judge_simulation, of_subject
 from dais_verif.signoff.mutation import mutation_stage
+from dais_verif.signoff.policy import is_simulated
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
@@ -46,7 +47,13 @@ def extra_stages(context: Context) -> list[SignOffStage]:
             "netlist", "netlist", partial(_run_netlist, good=good), _judge_netlist, needs=(good,), waiver="netlist"
         ),
         "axis": SignOffStage("axis", "axis", _run_axis, _judge_axis, waiver="axis"),
-        "board": SignOffStage("board", "board", _run_board, _judge_board, waiver="board"),
+        "board": SignOffStage(
+            "simulated board" if is_simulated(policy.board.target) else "board",
+            "board",
+            _run_board,
+            _judge_board,
+            waiver="board",
+        ),
     }
     asked = dict.fromkeys(policy.stages)
     stages += [known[name] for name in asked if name in known]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from dais_verif.errors import InputError
@@ -13,13 +16,28 @@ from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["Places", "find_files"]
 
+#: Roles of files that lie in a folder of RTL, and suffixes of files that a tool takes as HDL from such a folder.
+_OF_RTL = ("rtl", "include", "data")
+_HDL = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl", ".verilog", ".vp", ".svp", ".vo", ".vm")
+
 
 @dataclass(frozen=True)
 class Places:
-    """Locations of moved files. ``rtl``: files, or folders that hold files with the certified names."""
+    """Locations of moved files. ``rtl``: files, or folders, which must hold all certified RTL and no other."""
 
     program: Path | None = None
     rtl: tuple[Path, ...] = ()
+
+    @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders among the places of RTL."""
+        return tuple(place for place in self.rtl if place.is_dir())
+
+    @cached_property
+    def found(self) -> dict[Path, str | InputError]:
+        """The hash of each file of RTL that was given, or that a given folder holds, or why there is none."""
+        files = [file for place in self.rtl for file in (_in(place) if place.is_dir() else [place])]
+        return {file: _hash(file) for file in files}
 
 
 def find_files(
@@ -28,33 +46,39 @@ def find_files(
     """Return the current path of each file of ``certified``, and a finding for each deviation.
 
     A file that the caller names replaces the certified file with the same content, otherwise the one with the same
-    name. If the file replaces none, that is a finding, since the caller believes that it was signed off. ``folder``:
-    the folder of the certificate.
+    name. If the file replaces none, that is a finding, since the caller believes that it was signed off. If folders are
+    given, all certified RTL must be in them, and they must hold no other HDL: a tool that takes all of it would build
+    other hardware. ``folder``: the folder of the certificate.
     """
-    given = list(_given(certified, places.rtl))
-    hashes = {path: _hash(path) for path in {path for _, path in given}}
+    names = Counter(Path(file.path).name for file in certified if file.role in _OF_RTL)
     files, findings = [], []
     for file in certified:
-        now = _now(file, folder, places, hashes)
+        twice = names[Path(file.path).name] > 1 and file.role in _OF_RTL
+        now = _now(file, folder, places, twice=twice)
+        if now is None:
+            where = ", ".join(map(str, places.folders))
+            findings.append(CertificateFinding(f"{file.role} {Path(file.path).name}", f"a file in {where}", "none"))
+            files.append(Path(file.path))
+            continue
         files.append(now)
-        found = hashes[now] if now in hashes else _hash(now)
+        found = places.found[now] if now in places.found else _hash(now)
         if isinstance(found, InputError):
             findings.append(CertificateFinding(f"{file.role} {file.path}", f"sha256 {file.sha256}", str(found)))
         elif found != file.sha256:
             findings.append(CertificateFinding(f"{file.role} {now}", f"sha256 {file.sha256}", f"sha256 {found}"))
-    return files, [*findings, *_strangers(certified, places, given, hashes, files)]
+    return files, [*findings, *_strangers(certified, places, files)]
 
 
-def _given(certified: Sequence[CertifiedFile], rtl: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield every given path with each of its files: the path itself, or files with certified names in the folder."""
-    names = dict.fromkeys(Path(file.path).name for file in certified if file.role != "program")
-    for place in rtl:
-        if not place.is_dir():
-            yield place, place
+def _in(folder: Path) -> Iterator[Path]:
+    """Yield all files in ``folder`` and below, also behind links, each folder once."""
+    seen = set()
+    for place, below, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            below.clear()
             continue
-        for name in names:
-            if (place / name).is_file():
-                yield place, place / name
+        seen.add(real)
+        yield from (Path(place) / name for name in sorted(names))
 
 
 def _hash(path: Path) -> str | InputError:
@@ -64,41 +88,38 @@ def _hash(path: Path) -> str | InputError:
         return error
 
 
-def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
-    """Return the current path of ``file``: the given path, that relative to the certificate, or the original path."""
+def _now(file: CertifiedFile, folder: Path, places: Places, *, twice: bool) -> Path | None:
+    """Return the current path of ``file``: the given path, that relative to the certificate, or the original path.
+
+    Return None if folders were given that must hold it, and do not. ``twice``: other certified files have its name.
+    """
     if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
         return places.program / Path(file.path).name  # a folder was given instead of a file
     if file.role == "program":
         if places.program is not None:
             return places.program
     else:
-        named = [path for path in hashes if path.name == Path(file.path).name]
-        same = [path for path in hashes if hashes[path] == file.sha256]
-        for path in (*(path for path in named if path in same), *same, *named):
+        parts = Path(file.path).parts[-2 if twice else -1 :]
+        named = [path for path in places.found if path.parts[-len(parts) :] == parts]
+        same = [path for path in places.found if places.found[path] == file.sha256]
+        for path in (*(path for path in named if path in same), *([] if twice else same), *named):
             return path
+        if file.role in _OF_RTL and places.folders:
+            return None
     near = folder / file.near
     return near if near.is_file() else Path(file.path)
 
 
 def _strangers(
-    certified: Sequence[CertifiedFile],
-    places: Places,
-    given: Sequence[tuple[Path, Path]],
-    hashes: dict[Path, str | InputError],
-    files: Sequence[Path],
+    certified: Sequence[CertifiedFile], places: Places, files: Sequence[Path]
 ) -> Iterator[CertificateFinding]:
-    """Yield a finding for every given path that holds none of the certified files."""
+    """Yield a finding for every given file, and all HDL in a given folder, that was not signed off."""
     others = [file for file in certified if file.role != "program"]
     known, taken = {file.sha256 for file in others}, set(files)
-    names = ", ".join(list(dict.fromkeys(Path(file.path).name for file in others))[:8])
-    for place in places.rtl:
-        found = [path for one, path in given if one == place]
-        if place.is_dir():
-            if not found:
-                yield CertificateFinding(f"--rtl {place}", f"a folder with {names}", "none of them")
-            continue
-        for path in found:
-            if hashes[path] not in known and path not in taken:
-                told = hashes[path]
-                told = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is not one of them"
-                yield CertificateFinding(f"--rtl {place}", f"one of the files that were signed off: {names}", told)
+    own = list(dict.fromkeys(Path(file.path).name for file in others))
+    names = ", ".join(own[:8])
+    for path, told in places.found.items():
+        counts = path in places.rtl or path.suffix.lower() in _HDL or path.name in own
+        if counts and told not in known and path not in taken:
+            found = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is not one of them"
+            yield CertificateFinding(f"--rtl {path}", f"one of the files that were signed off: {names}", found)

@@ -29,6 +29,7 @@ __all__ = [
     "Policy",
     "Rtl",
     "in_force",
+    "is_simulated",
     "policy_of",
     "read_policy",
     "with_rtl",
@@ -242,6 +243,11 @@ class Given:
     text: str
 
 
+def is_simulated(target: str | None) -> bool:
+    """Return True if ``target`` of a board is a simulation, which shows nothing about a board."""
+    return target is not None and target.lower().startswith("sim:")
+
+
 def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
     """Return the policy with ``rtl``, and with ``simulators`` unless None. Raises ``InputError`` if it is invalid."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
@@ -269,10 +275,10 @@ def read_policy(path: Path | None) -> Given:
     text = read_toml(path, _MOST_BYTES, "policy")
     reader = _Reader(f"policy {str(path)!r}")
     policy = reader.policy(text)
-    found = _from(policy, path.parent)
-    if policy.rtl.files and not found.rtl.files:
-        reader.refuse(f"[rtl] files: nothing matches {policy.rtl.files[0]!r}")
-    return Given(found, text)
+    empty = next((name for name in policy.rtl.files if not _matching(path.parent, name)), None)
+    if empty is not None:
+        reader.refuse(f"[rtl] files: nothing matches {empty!r}")
+    return Given(_from(policy, path.parent), text)
 
 
 def policy_of(tree: Any, name: str) -> Policy:
@@ -283,19 +289,21 @@ def policy_of(tree: Any, name: str) -> Policy:
     return policy
 
 
+def _matching(folder: Path, name: str) -> list[str]:
+    """Return the files that match ``name`` in ``folder`` if it has wildcards, otherwise the path of ``name``."""
+    path = str(folder / name)
+    return sorted(glob.glob(path, recursive=True)) if glob.has_magic(name) and not Path(path).exists() else [path]
+
+
 def _from(policy: Policy, folder: Path) -> Policy:
     """Return ``policy`` with paths in ``folder``, to which the paths in the policy are relative."""
 
     def seen(name: str) -> str:
         return str(folder / name)
 
-    def matching(name: str) -> list[str]:
-        """Return the files that match ``name`` if it has wildcards, otherwise the path of ``name``."""
-        return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
-
     rtl = msgspec.structs.replace(
         policy.rtl,
-        files=tuple(file for name in policy.rtl.files for file in matching(name)),
+        files=tuple(file for name in policy.rtl.files for file in _matching(folder, name)),
         data=tuple(map(seen, policy.rtl.data)),
         ports=None if policy.rtl.ports is None else seen(policy.rtl.ports),
     )

@@ -24,9 +24,10 @@ from dais_verif.record.project import ProjectInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
-from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, stages_in, written
+from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, excused_in, stages_in, written
 from dais_verif.signoff.context import Context, SignOffStage, pipeline_arguments, plain_path, write_json
 from dais_verif.signoff.copies import copied
+from dais_verif.signoff.demands import demanded
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
 from dais_verif.signoff.listener import SignOffListener
@@ -60,6 +61,7 @@ RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 _MARK, _MARKED = ".dais-verif-signoff", b"dais-verif signoff keeps this folder and empties it\n"
 
 _LOCK = ".lock"
+_LONGEST_REASON = 160
 _OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, _LOCK, _MARK}
 #: The first part of each schema, without the version.
 _SCHEMAS = {CERTIFICATE: "dais-verif/certificate/", RECORD: "dais-verif/signoff/"}
@@ -123,6 +125,7 @@ def sign_off(
         message="the sign-off has not ended",
         program=info,
         policy=policy.tree(),
+        demanded=demanded(policy),
         seed=policy.seeds[0] if policy.seeds else 0,
         reproduce=reproduce,
         rtl=replace(_facts(subject), project=project),
@@ -203,6 +206,11 @@ def require_ours(folder: Path) -> None:
     """
     if not folder.is_dir():
         return
+    linked = next((name for name in sorted(_OURS) if (folder / name).is_symlink()), None)
+    if linked is not None:
+        raise InputError(
+            f"{str(folder / linked)!r} is a link, and a sign-off writes only into its own folder; remove it"
+        )
     there = sorted(entry.name for entry in folder.iterdir() if entry.name != _LOCK)
     foreign = [name for name in there if name not in _OURS] or ([] if _is_ours(folder) else there)
     if foreign:
@@ -319,10 +327,12 @@ def _message(results: Sequence[StageResult], problems: Sequence[str]) -> str:
     if problems:
         more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
         return f"{problems[0]}{more}"
-    passed, waived = sum(r.passed for r in results), sum(r.waived for r in results)
-    optional = len(results) - passed - waived
-    more = f", {waived} waived" if waived else ""
-    more += f", {optional} optional ones undecided" if optional else ""
+    passed, waived = sum(r.passed for r in results), [r.name for r in results if r.waived]
+    more = f"; waived: {', '.join(waived)}" if waived else ""
+    if excused := excused_in(results):
+        first = next(result for result in results if result.name == excused[0])
+        why = first.message if len(first.message) <= _LONGEST_REASON else f"{first.message[:_LONGEST_REASON]}..."
+        more += f"; without a result, as the policy allows: {', '.join(excused)} ({first.verdict.value}: {why})"
     return f"{passed} of {len(results)} stages passed{more}"
 
 

@@ -10,14 +10,13 @@ from typing import TypeAlias
 
 from dais_verif.applied_folder import files_beside
 from dais_verif.counts import counted
-from dais_verif.dut.outside import included_in
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain, read_plain
 from dais_verif.machine import Machine, looks_like_machine, parse_machine
 from dais_verif.network_files import load_program
 from dais_verif.program import Program
+from dais_verif.run_inputs import rtl_inputs
 from dais_verif.signoff.policy import Policy, Rtl
-from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import is_vhdl
 
 __all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
@@ -184,30 +183,7 @@ def top_of(policy: Policy, sources: Sequence[Path]) -> str:
 
 
 def _read_by(rtl: Rtl, sources: Sequence[Path]) -> list[FileHash]:
-    found = [file_hash("include", path) for path in _included(sources)]
-    found += [
-        file_hash("data", file.path, file.name) for file in data_files(sources, [Path(name) for name in rtl.data])
-    ]
+    read = rtl_inputs(sources, [Path(name) for name in rtl.data])
+    found = [file_hash("include", path) for path in read.includes]
+    found += [file_hash("data", file.path, file.name) for file in read.tables]
     return found + ([file_hash("ports", Path(rtl.ports))] if rtl.ports is not None else [])
-
-
-def _included(sources: Sequence[Path]) -> list[Path]:
-    """Return all files that ``sources`` include, directly or not, from the folders of the sources."""
-    folders = list(dict.fromkeys(source.absolute().parent for source in sources))
-    found: dict[Path, None] = {}
-    waiting = list(sources)
-    while waiting:
-        source = waiting.pop()
-        for name in included_in(source.read_bytes()):
-            if name is None:
-                raise InputError(
-                    f"{str(source)!r} has an include without a file name in quotes: it cannot be certified"
-                )
-            there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
-            if not there:
-                raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
-            for path in there:  # if several files match, the simulator chooses one; therefore all of them are hashed
-                if path not in found:
-                    found[path] = None
-                    waiting.append(path)
-    return list(found)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import platform
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import version
 from pathlib import Path
 
 import dais_verif
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.subject import sha256_of
 from dais_verif.toolchain import tools, verilator_runtime
 from dais_verif.toolchain.icetime import part_of
+from dais_verif.toolchain.tool_files import PACKAGES, content_of, own_files, package_files, python_files, tool_files
 
 __all__ = ["Tool", "runtime_of", "tool_names", "tools_of"]
 
-#: Packages that the commands load and that influence their results.
-_PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
+#: The tools behind each simulator, and the version of each.
+_BEHIND = {"icarus": ("icarus",), "verilator": ("verilator", "g++"), "ghdl": ("ghdl",)}
+_VERSIONS: dict[str, Callable[[], str]] = {
+    "icarus": lambda: tools.icarus().version,
+    "verilator": lambda: tools.verilator().version,
+    "g++": lambda: tools.verilator().compiler_version,
+    "ghdl": lambda: tools.ghdl().version,
+}
 
 #: The executables of IceStorm, which states no version. Its device data are hashed with them.
 _ICESTORM = ("icepack", "icetime", "iceunpack")
@@ -28,12 +31,10 @@ _ICESTORM = ("icepack", "icetime", "iceunpack")
 #: Verilator's runtime as a tool: its version is the hash of all that went into it, its hash that of its objects.
 _RUNTIME = "verilator-runtime"
 
-_PASSING = ("__pycache__", ".pyc")
-
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool. ``sha256``: the hash of its executables, or of all files of a Python package."""
+    """A tool. ``sha256``: the hash of its files: programs, all that they run and read, or a Python package."""
 
     version: str
     sha256: str
@@ -55,22 +56,23 @@ def tools_of(policy: Policy, runtime: Mapping[str, Tool], *, netlist: bool) -> d
 
     ``runtime``: that of Verilator, from ``runtime_of``. ``netlist``: the sign-off synthesized a netlist.
     """
-    package = Path(dais_verif.__file__).parent
-    sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
     found = {
-        "dais-verif": Tool(dais_verif.__version__, _of_files(sources, package)),
-        "python": Tool(platform.python_version(), sha256_of(Path(sys.executable).resolve())),
-        **{name: tool for name in _PACKAGES if (tool := _package(name)) is not None},
+        "dais-verif": Tool(dais_verif.__version__, content_of(own_files())),
+        "python": Tool(platform.python_version(), content_of(python_files())),
         **runtime,
     }
-    for name in policy.simulators:
-        found |= _SIMULATORS[name]()
+    for name in PACKAGES:
+        files = package_files(name)
+        if files is not None:
+            found[name] = Tool(version(name), content_of(files))
+    for simulator in policy.simulators:
+        for name in _BEHIND[simulator]:
+            found[name] = Tool(_VERSIONS[name](), content_of(tool_files(name)))
     if netlist:
-        yosys = tools.yosys()
-        found["yosys"] = Tool(yosys.version, _together([yosys.yosys]))
+        found["yosys"] = Tool(tools.yosys().version, content_of(tool_files("yosys")))
     if policy.bitstream.device is not None:
         chip = tools.icestorm_chip(part_of(policy.bitstream.device)[2])
-        found["icestorm"] = Tool(chip.stem, _together([*map(tools.icestorm, _ICESTORM), chip]))
+        found["icestorm"] = Tool(chip.stem, content_of([*map(tools.icestorm, _ICESTORM), chip]))
     return dict(sorted(found.items()))
 
 
@@ -80,54 +82,4 @@ def tool_names(policy: Policy, *, netlist: bool) -> tuple[frozenset[str], frozen
     needed |= {"g++"} if "verilator" in policy.simulators else set()
     needed |= {"yosys"} if netlist else set()
     needed |= {"icestorm"} if policy.bitstream.device is not None else set()
-    return frozenset(needed), frozenset(_PACKAGES) | ({_RUNTIME} if "verilator" in policy.simulators else set())
-
-
-def _icarus() -> dict[str, Tool]:
-    icarus = tools.icarus()
-    return {"icarus": Tool(icarus.version, _together([icarus.iverilog, icarus.vvp]))}
-
-
-def _verilator() -> dict[str, Tool]:
-    verilator = tools.verilator()
-    return {
-        "verilator": Tool(verilator.version, _together([Path(verilator.driver[-1])])),
-        "g++": Tool(verilator.compiler_version, _together([verilator.compiler])),
-    }
-
-
-def _ghdl() -> dict[str, Tool]:
-    ghdl = tools.ghdl()
-    return {"ghdl": Tool(ghdl.version, _together([ghdl.ghdl]))}
-
-
-_SIMULATORS = {"icarus": _icarus, "verilator": _verilator, "ghdl": _ghdl}
-
-
-@functools.lru_cache
-def _package(name: str) -> Tool | None:
-    try:
-        found = distribution(name)
-    except PackageNotFoundError:
-        return None
-    folder = Path(str(found.locate_file("")))
-    return Tool(found.version, _of_files([Path(str(found.locate_file(file))) for file in found.files or []], folder))
-
-
-def _of_files(paths: Iterable[Path], folder: Path) -> str:
-    """Return a hash of the names and contents of files, except compiled Python files."""
-    kept = sorted(path for path in paths if not any(part in path.as_posix() for part in _PASSING) and path.is_file())
-    return _digest({_under(path, folder): sha256_of(path) for path in kept})
-
-
-def _under(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-
-
-def _together(executables: Sequence[Path]) -> str:
-    return _digest({path.name: sha256_of(path.resolve()) for path in executables})
-
-
-def _digest(hashes: Mapping[str, str]) -> str:
-    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items()))
-    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()
+    return frozenset(needed), frozenset(PACKAGES) | ({_RUNTIME} if "verilator" in policy.simulators else set())

@@ -7,7 +7,6 @@ read as the nearest double.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
 import warnings
@@ -18,21 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.arrays import is_archive, read_arrays
 from dais_verif.counts import counted
 from dais_verif.errors import InputError
-from dais_verif.files import open_plain, read_plain
+from dais_verif.files import open_plain
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Ports
 
 __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 
 _NPY_MAGIC = b"\x93NUMPY"
-_ZIP_MAGIC = b"PK\x03\x04"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _MOST_BYTES = 64 << 30  # so many, since files are mapped, or read line by line
 #: Rows without columns need no bytes in a file, so a damaged number of rows could take days.
 _MAX_ROWS = 100_000_000
-_MOST_UNPACKED = 4 << 30
 
 
 def read_batch(path: str | Path, n_in: int) -> Batch:
@@ -65,10 +63,10 @@ def batch_of_raw(whole: Batch, ports: Ports) -> Batch:
 
 def _rows(path: Path, n_in: int) -> Any:
     try:
+        if is_archive(path):
+            return _read_npz(path, n_in)
         with open_plain(path, _MOST_BYTES, advice="give a .npy or .csv file") as file:
             begin = file.read(len(_NPY_MAGIC))
-        if begin.startswith(_ZIP_MAGIC):
-            return _read_npz(path, n_in)
         is_npy = begin == _NPY_MAGIC
         return _read_npy(path, n_in) if is_npy else _read_csv(path, n_in)
     except OSError as error:
@@ -90,12 +88,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
 
 def _read_npz(path: Path, n_in: int) -> Any:
     """Return the only array in the file whose rows have one element per input; other arrays may be labels."""
-    data = read_plain(path, _MOST_UNPACKED, advice="give a .npy or .csv file")
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays = {name: file[name] for name in file.files}
-    except Exception as error:  # zipfile, zlib and numpy's header parser raise various errors for damaged files
-        raise InputError(f"{path}: not a readable .npz file ({error}); numpy.savez writes one") from None
+    arrays = read_arrays(path)
     fitting = [name for name, array in arrays.items() if array.ndim > 1 and math.prod(array.shape[1:]) == n_in]
     if len(fitting) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"

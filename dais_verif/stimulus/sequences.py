@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.arrays import is_archive, read_arrays
 from dais_verif.errors import InputError
-from dais_verif.files import read_plain
 
 __all__ = ["npz_of", "read_sequences"]
-
-_MOST_BYTES = 4 << 30
 
 
 def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[str, NDArray[Any]], bool]:
@@ -24,16 +22,9 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
 
     Arrays without an axis of sequences have one sequence. Raises ``InputError`` with file and signal for other files.
     """
-    data = read_plain(Path(path), _MOST_BYTES, advice="give a file of arrays, .npz")
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise InputError(
-                f"{path}: is not an .npz file: a machine's inputs are one array per signal, numpy.savez(...)"
-            )
-        found = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None
+    if not is_archive(Path(path)):
+        raise InputError(f"{path}: is not an .npz file: a machine's inputs are one array per signal, numpy.savez(...)")
+    found = read_arrays(Path(path))
     if sorted(found) != sorted(elements):
         given, wanted = (", ".join(sorted(names)) or "none" for names in (found, elements))
         raise InputError(f"{path}: has arrays {given}; the inputs of the machine are {wanted}")

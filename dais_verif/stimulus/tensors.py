@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import math
-import zipfile
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.arrays import is_archive, read_arrays
 from dais_verif.errors import InputError
-from dais_verif.files import open_plain, read_plain
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
@@ -40,9 +38,7 @@ def read_tensors(path: str | Path, inputs: Sequence[InputTensor]) -> Batch:
     ``InputError`` with input, sample and element for a number that is not a value of the input's type: the network's
     quantiser would replace it by another number.
     """
-    with open_plain(Path(path), _MOST_BYTES, advice="give a .npz, .npy or .csv file") as file:
-        is_zip = file.read(len(_ZIP)) == _ZIP
-    if is_zip:
+    if is_archive(Path(path)):
         batch = Batch.of(_rows_of(Path(path), inputs), sum(math.prod(one.shape) for one in inputs))
     else:
         batch = read_batch(path, sum(math.prod(one.shape) for one in inputs))
@@ -55,16 +51,12 @@ def read_tensors(path: str | Path, inputs: Sequence[InputTensor]) -> Batch:
 
 
 def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
-    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npz")
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        missing = [one.name for one in inputs if one.name not in file.files]
-        if missing:
-            there = ", ".join(file.files) or "none"
-            raise InputError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
-        found = [_flat(path, file[one.name], one) for one in inputs]
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None
+    arrays = read_arrays(path)
+    missing = [one.name for one in inputs if one.name not in arrays]
+    if missing:
+        there = ", ".join(arrays) or "none"
+        raise InputError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
+    found = [_flat(path, arrays[one.name], one) for one in inputs]
     if len({len(array) for array in found}) > 1:
         counts = ", ".join(f"{one.name} {len(array)}" for one, array in zip(inputs, found, strict=True))
         raise InputError(f"{path}: inputs have different numbers of samples: {counts}")

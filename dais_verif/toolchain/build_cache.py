@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import time
@@ -31,6 +32,8 @@ _FACTS = "entry.json"
 #: The prefix of incomplete or discarded entries. Entries that a killed run leaves are removed after an hour.
 _PASSING = ".passing-"
 _PASSING_SECONDS = 3600
+#: Names of entries: anything else in the folder is not ours, and is never removed.
+_ENTRY, _UNFINISHED = re.compile("[0-9a-f]{32}"), re.compile(re.escape(_PASSING) + "[0-9a-f]{16}")
 
 
 class Entry(NamedTuple):
@@ -177,7 +180,9 @@ def _remove(folder: Path) -> None:
 
 def _folders(*, passing: bool) -> list[Path]:
     with contextlib.suppress(OSError):
-        return [f for f in home().iterdir() if f.is_dir() and f.name.startswith(_PASSING) == passing]
+        form = _UNFINISHED if passing else _ENTRY
+        there = [f for f in home().iterdir() if form.fullmatch(f.name) and f.is_dir() and not f.is_symlink()]
+        return [f for f in there if passing or (f / _FACTS).is_file()]
     return []
 
 

@@ -86,6 +86,8 @@ _HEADERS_TEXT = """\
 """
 
 _OPTIONS, _SEAL, _TEXTS = "options.json", "seal.json", "texts.json"
+#: Names of runtimes, with a suffix if unfinished or doomed: anything else in their folder is never removed.
+_OURS = re.compile(r"[0-9a-f]{24}(-\w+)?")
 
 #: The variants that ``install`` compiles: (waves, coverage).
 _VARIANTS = ((False, False), (True, False), (False, True))
@@ -309,8 +311,11 @@ def intact(folder: Path) -> bool:
 
 def clear() -> int:
     """Remove all runtimes, and return their size in bytes. Running builds may fail."""
-    size = sum(path.stat().st_size for path in home().rglob("*") if path.is_file()) if home().is_dir() else 0
-    _remove(home())
+    size = 0
+    for folder in home().iterdir() if home().is_dir() else ():
+        if _OURS.fullmatch(folder.name) and folder.is_dir():
+            size += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+            _remove(folder)
     return size
 
 

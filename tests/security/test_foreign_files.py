@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dais_verif
+from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import DaisError, InputError
+from dais_verif.flows.approximation.tune import _resumed
+from dais_verif.flows.cache import clear_cache
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.proof.links import hints_of
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
-from dais_verif.flows.work_folder import work_folder
+from dais_verif.flows.work_folder import locked, work_folder
 from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.command import Command
 from dais_verif.fuzzing.files import KeptCase, case_names, require_place, write_case
 from dais_verif.fuzzing.generate.cases import made_case
+from dais_verif.printable import printable_lines
+from dais_verif.signoff.session import require_ours
 from dais_verif.verdict import Verdict
 
 PROGRAM = Path(dais_verif.__file__).parents[1] / "examples" / "quantised_mac.bin"
@@ -119,3 +126,72 @@ def test_bad_hints_are_refused_before_all_else(tmp_path: Path) -> None:
     ):
         with pytest.raises(DaisError, match="is not what `nextpnr-ice40 --write` writes"):
             read()
+
+
+def test_the_cache_loses_only_entries_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``cache clear`` with a foreign folder as the cache: the folders in it stay."""
+    monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path))
+    mine = [tmp_path / name for name in ("builds/release/app.o", "runtime/jre/java", f"builds/{'a' * 32}/notes.txt")]
+    for path in mine:
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+    ours = tmp_path / "builds" / ("b" * 32)
+    ours.mkdir()
+    (ours / "entry.json").write_text("{}")
+    clear_cache()
+    assert all(path.read_text() == "mine" for path in mine)
+    assert not ours.exists()
+
+
+def test_a_search_does_not_replace_a_foreign_file(tmp_path: Path) -> None:
+    (tmp_path / "confs.txt.tried.json").write_text('{"mine": 1}')
+    request = SimpleNamespace(kept=tmp_path / "confs.txt.tried.json", resume=False)
+    with pytest.raises(InputError, match="would be overwritten"):
+        _resumed(request, "about")  # type: ignore[arg-type]
+
+
+def test_a_sign_off_does_not_write_through_links(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".dais-verif-signoff").write_text("dais-verif signoff keeps this folder and empties it\n")
+    (tmp_path / "out" / "evidence").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        require_ours(tmp_path / "out")
+
+
+def test_two_runs_of_mutate_do_not_share_a_folder(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(InputError, match="in use by another run"):
+        dais_verif.mutate(PROGRAM, output=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error file=x::pwned\n", "\\::error file=x::pwned\n"),
+        ("  ::set-output\n", "  \\::set-output\n"),
+        ("\x1b[2J\x1b]0;T\x07PASS\n", "\\x1b[2J\\x1b]0;T\\x07PASS\n"),
+        ("##vso[task]\n", "##vso\\[task]\n"),
+        ("a\tb\n\nä 1::2\n", "a\tb\n\nä 1::2\n"),
+    ],
+)
+def test_messages_of_kernels_are_no_commands(text: str, shown: str) -> None:
+    assert printable_lines(text) == shown
+
+
+def test_a_system_without_threads_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(main.cli, "main", refused)
+    assert main._run(["check", "x"]) == Verdict.TOOL_FAILURE.exit_code
+    assert "ulimit -u" in capsys.readouterr().err
+
+
+def test_a_command_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dais_verif.fuzzing.command._MOST_BLOCKS", 8)
+    found = Command.of("command", "sh -c 'head -c 100000 /dev/zero >{out}'", ("out",))
+    ending = found.run({"out": tmp_path / "big"}, tmp_path, 20)
+    assert ending.status != 0
+    assert (tmp_path / "big").stat().st_size <= 8 * 1024

@@ -246,3 +246,37 @@ def test_what_a_policy_allows_or_waives_is_said(how: str, tmp_path: Path) -> Non
     assert verify(folder).findings == []
     (folder / "policy.toml").write_text(QUICK + GIVEN)
     assert sign(folder).exit_code == 7
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'initial $sformat(path, "%m");',
+        'initial $swrite(path, "%-5L");',
+        'wire x = $sformatf("\\045m") == "1";',
+        'wire x = $sformatf({"%", "m"}) == "1";',
+        "initial $sformat({a, b}, FORMAT, x);",
+        'localparam F = "%m"; initial $swriteh(path, "%d", F);',
+    ],
+)
+def test_rtl_must_not_learn_its_place_from_texts(code: str, tmp_path: Path) -> None:
+    """A copy is judged below modules of ours, so RTL that knows its instance is other hardware elsewhere."""
+    (tmp_path / "m.v").write_text(f"module m;\n{code}\nendmodule\n")
+    found = outside_of([tmp_path / "m.v"], [], [], [], "m")
+    assert [use.line for use in found] and all(use.line == 2 for use in found)
+
+
+@pytest.mark.parametrize(
+    "code", ['initial $display("%m");', 'initial $sformat(p[3:0], "%d", x);', 'wire x = $sformatf("%0d", y) == "1";']
+)
+def test_printing_and_formats_of_values_are_harmless(code: str, tmp_path: Path) -> None:
+    (tmp_path / "m.v").write_text(f"module m;\n{code}\nendmodule\n")
+    assert outside_of([tmp_path / "m.v"], [], [], [], "m") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "count"), [("a <= x'path_name(1);", 1), ("b <= x'INSTANCE_NAME;", 1), ("path_name <= x'length;", 0)]
+)
+def test_vhdl_must_not_learn_its_place(code: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "m.vhd").write_text(f"{code}\n")
+    assert len(outside_of([], [], [tmp_path / "m.vhd"], [], "m")) == count

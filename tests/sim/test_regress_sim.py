@@ -224,7 +224,7 @@ class TestCluster:
         assert found["evil"].verdict is Verdict.TOOL_FAILURE and "KilledWorker" in found["evil"].message
 
     def test_no_scheduler(self, tmp_path: Path) -> None:
-        process = start(fakes(tmp_path, 1), "--cluster", "tcp://127.0.0.1:9", "-o", tmp_path / "out")
+        process = start(fakes(tmp_path, 1), "--cluster", "insecure:tcp://127.0.0.1:9", "-o", tmp_path / "out")
         _, stderr = process.communicate()
         assert process.returncode == 3
         assert stderr.count("\n") == 1 and "no scheduler answers there" in stderr
@@ -268,7 +268,7 @@ class dask_scheduler:
             for words in commands
         ]
         wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
-        return str(json.loads(self._file.read_text())["address"])
+        return f"insecure:{json.loads(self._file.read_text())['address']}"
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes[::-1]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from support.plugin import run_pytest
+from support.project_folders import da4ml_folder
 
-from dais_verif.pytest_plugin import Ask, _headline, _tell, _vacuous
+from dais_verif.pytest_plugin import Ask, _folder, _headline, _tell, _vacuous
 
 
 @pytest.fixture
@@ -41,10 +43,46 @@ def test_a_folder_is_searched_as_regress_does(project: Path) -> None:
     (folder / "d.json.gz").write_bytes(gzip.compress(b"[[1, 1]]"))
     (folder / "e.bin.gz").write_bytes(gzip.compress(b"no program"))
     (folder / "run").mkdir()
-    for name in ("result.json", "f.bin"):
-        (folder / "run" / name).write_text("{}")
+    (folder / "run" / "result.json").write_text('{"schema": "dais-verif/result/1"}')
+    (folder / "run" / "vectors").mkdir()
+    (folder / "run" / "vectors" / "f.bin").touch()
     expected = ["a.bin", "c.json", "d.json.gz", "e.bin.gz", "more/b.dais"]
     assert sorted(collected(project, "--dais", "programs")) == [f"programs/{name}::sim" for name in expected]
+
+
+def test_what_cannot_be_a_test_is_an_error(project: Path) -> None:
+    (project / "programs" / "gone.bin").symlink_to("nowhere.bin")
+    (project / "theirs").mkdir()
+    for name in ("a.bin", "a.v"):
+        (project / "theirs" / name).touch()
+    for folder, named in (("programs", "gone.bin"), ("theirs", "a.v")):
+        done = run_pytest(project, "--collect-only", "--dais", folder)
+        assert (done.returncode, named in done.stderr) == (4, True)
+    assert collected(project, "--dais", "theirs", "--dais-stages", "0") == ["theirs/a.bin::sim"]
+
+
+def test_every_pattern_of_a_marker_matches(project: Path) -> None:
+    text = "import pytest\n@pytest.mark.dais_program({})\ndef test_it(dais_result):\n    pass\n"
+    for given in ("'programs/a.bin', 'typo*.bin'", "'programs/a.bin')\n@pytest.mark.dais_program('programs/a.bin'"):
+        (project / "test_marked.py").write_text(text.format(given))
+        done = run_pytest(project, "test_marked.py", "--collect-only")
+        assert (done.returncode, "dais_program" in done.stdout) == (2, True), done.stdout
+
+
+def test_a_marker_of_a_model_in_a_project_folder_says_which_rtl(project: Path) -> None:
+    da4ml_folder(project / "made")
+    text = "import pytest\n@pytest.mark.dais_program({})\ndef test_it(dais_result):\n    pass\n"
+    for given, code in (("'made/model/comb.json'", 2), ("'made/model/comb.json', stages=0", 0), ("'made'", 0)):
+        (project / "test_marked.py").write_text(text.format(given))
+        done = run_pytest(project, "test_marked.py", "--collect-only")
+        assert (done.returncode, given) == (code, given), done.stdout
+
+
+def test_each_test_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    config = SimpleNamespace(getoption=lambda name: tmp_path)
+    names = ("a b.bin::sim", "a#b.bin::sim", "a_b.bin::sim", "a/b.bin::sim", "test_x.py::t[a b]", "test_x.py::t[a#b]")
+    folders = {_folder(cast("pytest.Config", config), cast("pytest.TempPathFactory", None), one, 1) for one in names}
+    assert len(folders) == len(names)
 
 
 def test_programs_stand_beside_test_files_that_were_named(project: Path) -> None:

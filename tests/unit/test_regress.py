@@ -320,3 +320,13 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_failure_of_a_tool_is_not_taken_over(regress: Call, tmp_path: Path) -> None:
+    """A full disk may have room again, so ``--resume`` runs the job again; a wrong design stays wrong."""
+    programs = write(tmp_path / "programs", crash="crash", fail="fail", good="pass")
+    _, first = regress(programs, "--retries", 0)
+    assert verdicts(first) == {"crash": "TOOL_FAILURE", "fail": "RTL_MISMATCH", "good": "PASS"}
+    _, again = regress(programs, "--retries", 0, "--resume")
+    resumed = {Path(result.job.program).stem: result.resumed for result in again.jobs}
+    assert resumed == {"crash": False, "fail": True, "good": True}

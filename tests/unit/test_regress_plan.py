@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.project_folders import alkaid_folder
 from support.said import raises
 from support.tier import examples
 
@@ -22,7 +24,7 @@ from dais_verif.regression.job import Task
 from dais_verif.regression.journal import NAME, Journal, read_journal
 from dais_verif.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
 from dais_verif.regression.plan import Defaults, Planned, grouped, in_order, make_plan, shard_of
-from dais_verif.regression.programs import Found, find, names_of, stem_of
+from dais_verif.regression.programs import Found, find, names_of, stem_of, unjudged
 from dais_verif.regression.runner import Settings, run_jobs
 from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.verdict import Verdict, worst
@@ -54,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
         ".hidden.bin": b"",
         "below/a.bin": b"",
         "below/.git/x.bin": b"",
-        "an old run/result.json": b"{}",
+        "an old run/result.json": b'{"schema": "dais-verif/result/1"}',
         "an old run/vectors/000000.bin": b"",
     }
     for name, data in files.items():
@@ -76,8 +78,8 @@ def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
         "machine.json",
         "below/a.bin",
     ]
-    assert [found.name for found in find(str(folder))] == names
-    assert [found.path for found in find(str(folder))] == [folder / name for name in names]
+    assert [found.name for found in find(str(folder)).found] == names
+    assert [found.path for found in find(str(folder)).found] == [folder / name for name in names]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,57 @@ def test_a_folder_means_its_programs_and_those_below(folder: Path) -> None:
 )
 def test_globs_and_files(pattern: str, names: list[str], folder: Path) -> None:
     """A file that is named without a glob is taken, whatever its content is."""
-    assert {found.path for found in find(str(folder / pattern))} == {folder / name for name in names}
+    assert {found.path for found in find(str(folder / pattern)).found} == {folder / name for name in names}
+
+
+def test_what_may_be_a_program_and_cannot_be_read_is_named(folder: Path) -> None:
+    (folder / "gone.bin").symlink_to("nowhere/x.bin")
+    (folder / "gone").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.bin")
+    os.mkfifo(folder / "pipe")  # no program by its name
+    (folder / "an old run" / "a.bin").touch()
+    alkaid_folder(folder / "an old run" / "project")
+    (folder / "theirs").mkdir()
+    (folder / "theirs" / "result.json").write_text('{"loss": 1}')  # not of dais-verif: it hides nothing
+    (folder / "theirs" / "A.BIN").touch()
+    search = find(str(folder))
+    assert "theirs/A.BIN" in [found.name for found in search.found]
+    named = [line.split("' ")[0].rpartition("/")[2] for line in search.left_out]
+    assert sorted(named) == ["a.bin", "gone", "gone.bin", "pipe.bin", "project"]
+
+
+def test_a_folder_that_cannot_be_listed_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir, access = os.scandir, os.access
+
+    def refused(path: Path) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "below":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "below" and access(path, mode))
+    assert find(str(folder / "*" / "*.bin")).left_out[0].startswith(f"{str(folder / 'below')!r}")
+    monkeypatch.setattr("dais_verif.regression.programs.os.scandir", refused)
+    assert [line.split(" ")[0] for line in find(str(folder)).left_out] == [repr(str(folder / "below"))]
+
+
+def test_links_to_folders_are_followed_once(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "z.bin").touch()
+    (folder / "more").symlink_to(tmp_path / "elsewhere")
+    (folder / "below" / "loop").symlink_to(folder)
+    assert [found.name for found in find(str(folder)).found][-2:] == ["below/a.bin", "more/z.bin"]
+
+
+def test_rtl_that_no_job_would_verify_is_named(folder: Path) -> None:
+    """A program beside the user's RTL, and the model of a project folder, are no reason to be green on our RTL."""
+    assert unjudged(find(str(folder))) == []
+    (folder / "below" / "a.v").touch()
+    assert "a.v" in unjudged(find(str(folder)))[0]
+    assert unjudged(find(str(folder / "*.bin"))) == []
+    project = alkaid_folder(folder / "project")
+    assert [found.name for found in find(str(folder)).found][-1] == "project"
+    for pattern in (project / "model" / "comb.json.gz", folder / "**" / "comb.json.gz"):
+        assert repr(str(project)) in unjudged(find(str(pattern)))[0]
 
 
 def test_names_tell_programs_apart_and_no_more(tmp_path: Path) -> None:
@@ -106,7 +158,7 @@ def test_names_tell_programs_apart_and_no_more(tmp_path: Path) -> None:
 def test_the_same_file_is_one_program_however_it_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "link.bin").symlink_to("a.bin")
-    programs = [find(path)[0] for path in ("a.bin", str(folder / "a.bin"), "below/../a.bin", "link.bin")]
+    programs = [find(path).found[0] for path in ("a.bin", str(folder / "a.bin"), "below/../a.bin", "link.bin")]
     plan = make_plan([Part(program, stages_variant(0)) for program in programs], Choices(), Defaults())
     assert [(each.job.id, each.job.program) for each in plan] == [("a.bin/emitted/both/0", "a.bin")]
 
@@ -268,6 +320,18 @@ def test_history_is_a_help_and_no_more(broken: bytes | None, tmp_path: Path) -> 
     assert History(tmp_path).of(["a"]) == {}
 
 
+def test_results_come_early_after_an_interruption(tmp_path: Path) -> None:
+    """An interrupted run goes on with small groups, which end before the next interruption."""
+    jobs = []
+    for number in range(40):
+        (tmp_path / f"{number}.bin").touch()
+        job = Job(f"{number}", str(tmp_path / f"{number}.bin"), "emitted", "icarus", 0, ["--seed", "0"])
+        jobs.append(Planned(job, 9.0, f"{number}", ()))
+    assert [len(group) for group in grouped(jobs, {}, 2)] == [20, 20]
+    rising = [len(group) for group in grouped(jobs, {}, 2, rising=True)]
+    assert rising[:4] == [1, 1, 2, 2] and sum(rising) == 40
+
+
 # Fingerprints
 
 
@@ -278,38 +342,43 @@ def test_the_fingerprint_tells_when_a_block_of_a_machine_is_another_one(tmp_path
     (tmp_path / "add.dais").write_text("one")
     job = Job("m/emitted/both/0", str(path), "emitted", "both", 0, [])
     each = Planned(job, 9.0, "m", ())
-    before = each.fingerprint([], {})
-    assert each.fingerprint([], {}) == before
+    before = each.fingerprint([], {}, Path.cwd())
+    assert each.fingerprint([], {}, Path.cwd()) == before
     (tmp_path / "add.dais").write_text("two")
-    assert each.fingerprint([], {}) != before
+    assert each.fingerprint([], {}, Path.cwd()) != before
 
 
 def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_text("1")
-    (tmp_path / "a.v").write_text('$readmemh("t.mem", x);')
-    (tmp_path / "t.mem").write_text("00")
-    job = Job("a", str(tmp_path / "a.bin"), "x", "both", 0, ["--seed", "0"])
+    (tmp_path / "a.v").write_text('$readmemh("t.mem", x);\n`include "k.vh"\n')
+    (tmp_path / "k.vh").write_text('`define TABLE "low.mem"\n')
+    (tmp_path / "more.sv").write_text("")
+    (tmp_path / "folder" / "deep").mkdir(parents=True)
+    for name in ("t.mem", "low.mem", "folder/deep/x.v"):
+        (tmp_path / name).write_text("00")
+    arguments = ["--seed", "0", f"--rtl={tmp_path}/more.sv", "--rtl", str(tmp_path / "folder")]
+    job = Job("a", str(tmp_path / "a.bin"), "x", "both", 0, arguments)
     each = Planned(job, 9.0, "a", (tmp_path / "a.v",))
     tools = {"icarus": "11"}
-    known = {each.fingerprint([1, False], tools)}
-    assert each.fingerprint([1, False], tools) in known
+    known = {each.fingerprint([1, False], tools, Path.cwd())}
+    assert each.fingerprint([1, False], tools, Path.cwd()) in known
 
     def new(value: str) -> bool:
         fresh = value not in known
         known.add(value)
         return fresh
 
-    assert new(each.fingerprint([2, False], tools))
-    assert new(each.fingerprint([1, True], tools))
-    assert new(each.fingerprint([1, False], {"icarus": "12"}))
-    assert new(replace(each, timeout=8.0).fingerprint([1, False], tools))
-    assert new(replace(each, job=replace(job, arguments=["--seed", "1"])).fingerprint([1, False], tools))
-    for name in ("a.bin", "a.v", "t.mem"):
+    assert new(each.fingerprint([2, False], tools, Path.cwd()))
+    assert new(each.fingerprint([1, True], tools, Path.cwd()))
+    assert new(each.fingerprint([1, False], {"icarus": "12"}, Path.cwd()))
+    assert new(replace(each, timeout=8.0).fingerprint([1, False], tools, Path.cwd()))
+    assert new(replace(each, job=replace(job, arguments=["--seed", "1"])).fingerprint([1, False], tools, Path.cwd()))
+    for name in ("a.bin", "a.v", "t.mem", "k.vh", "low.mem", "more.sv", "folder/deep/x.v"):
         with (tmp_path / name).open("a") as file:
             file.write(" ")
-        assert new(each.fingerprint([1, False], tools)), name
+        assert new(each.fingerprint([1, False], tools, Path.cwd())), name
     (tmp_path / "a.v").unlink()
-    assert new(each.fingerprint([1, False], tools))
+    assert new(each.fingerprint([1, False], tools, Path.cwd()))
 
 
 # Jobs that share a build

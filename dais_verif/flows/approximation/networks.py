@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.approx import ConfigurationFile
+from dais_verif.arrays import is_archive, read_arrays
 from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
@@ -112,11 +111,6 @@ def _require_held(path: Path, name: str, values: NDArray[np.float64], kind: Any)
 
 
 def _arrays(path: Path) -> Mapping[str, NDArray[Any]]:
-    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npz")
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if isinstance(file, np.ndarray):
-            raise InputError(f"{path}: is one array; give an .npz file with inputs and labels")
-        return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None
+    if not is_archive(path):
+        raise InputError(f"{path}: must be an .npz file with inputs and labels")
+    return read_arrays(path)

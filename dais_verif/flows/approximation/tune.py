@@ -177,14 +177,17 @@ def _about(data: bytes, samples: Samples, grid: int | None) -> str:
 
 
 def _resumed(request: TuneRequest, about: str) -> _Kept:
-    if not request.resume or not request.kept.exists():
+    if not request.kept.exists():
         return _Kept(about)
     try:
         found = msgspec.json.decode(read_plain(request.kept, _MOST_BYTES, "kept search"), type=_Kept)
     except msgspec.DecodeError as error:
         raise InputError(
-            f"{str(request.kept)!r} is not a file of measurements of a search: {error}; leave out resume"
+            f"{str(request.kept)!r} is not a file of measurements of a search, and would be overwritten: {error}; "
+            "choose another output"
         ) from None
+    if not request.resume:
+        return _Kept(about)
     if found.about != about:
         raise InputError(f"{str(request.kept)!r} is from a search with another network, other samples or another grid")
     return found

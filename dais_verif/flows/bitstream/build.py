@@ -15,7 +15,14 @@ from dais_verif.flows.bitstream.design import BUILD_WRAPS, NONE, BuildDesign, ba
 from dais_verif.flows.machines.requests import find_machine, require_no_options
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_positive, require_range
+from dais_verif.flows.programs import (
+    AnyProgram,
+    read_program,
+    require_no_rtl,
+    require_number,
+    require_positive,
+    require_range,
+)
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.machine import Machine
 from dais_verif.program import Program
@@ -152,6 +159,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
 
 
 def _read(request: BuildRequest, progress: Progress) -> Program | Machine:
+    require_no_rtl(request.program, "build makes a bitstream of RTL that dais-verif emits")
     machine = find_machine(request.program)
     if machine is None:
         return read_program(request.program, request.layout, progress)[0]

@@ -18,7 +18,14 @@ from dais_verif.flows.boards.taps import TapsSearch
 from dais_verif.flows.machines.boards import BoardSequences, board_decisions, keep_sequence, require_whole
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
+from dais_verif.flows.programs import (
+    AnyProgram,
+    path_of,
+    read_program,
+    require_counts,
+    require_no_rtl,
+    require_positive,
+)
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
 from dais_verif.flows.work_folder import work_folder
@@ -119,6 +126,8 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     ``InputError`` if the board runs another program, ``ToolError`` if no board answers.
     """
     board = parse_target(request.target)
+    if board.scheme == "sim" and board.bitstream is None:
+        require_no_rtl(request.program, f"{board.text} is a board simulated with RTL that dais-verif emits")
     machine = find_machine(request.program)
     if machine is not None:
         return _run_machine(machine, board, request, progress)

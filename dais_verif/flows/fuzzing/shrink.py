@@ -16,8 +16,9 @@ from dais_verif.flows.fuzzing.rtl_judges import VECTORS_NAME, write_vectors
 from dais_verif.flows.fuzzing.shrink_rtl import RtlFails, RtlOutcome, shrink_rtl
 from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
+from dais_verif.flows.programs import AnyProgram, is_folder, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import batch_of
 from dais_verif.flows.words import option_words
 from dais_verif.fuzzing.case import Case
@@ -81,7 +82,7 @@ class ShrinkRequest:
         require_positive(time=self.time, timeout=self.timeout)
         written = (*self.written, *(f"{_RTL}/{path.name}" for path in self.design.rtl))
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
-        if not self.design.rtl and (self.design.pins.given or self.design.ports):
+        if not self.design.rtl and not is_folder(self.program) and (self.design.pins.given or self.design.ports):
             raise RequestError.of("{clock} and {ports} are for RTL: give the RTL with {rtl}.")
 
     @property
@@ -121,7 +122,10 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     Verdicts: PASS with the case; NOT_RUN if nothing fails. Raises ``RequestError`` if the command cannot be run,
     ``InputError`` if the folder cannot hold a case.
     """
-    program, warnings = read_program(request.program, request.layout, progress)
+    opened = open_projects(request.program, request.design)
+    request = replace(request, design=opened.design)
+    program, warnings = read_program(opened.program, request.layout, progress)
+    opened.require_dialect(program)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
     require_place(request.output, request.written, "shrink")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from dais_verif.counts import counted
 from dais_verif.errors import InputError
@@ -37,6 +36,7 @@ from dais_verif.record.kernels import ProvedKernel
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["compare_with_members", "facts_of", "prove_kernel"]
@@ -185,9 +185,9 @@ def compare_with_members(
     asked = DiffRequest(a=machine, b=members, prove=True)
     if request is not None:
         asked = replace(asked, unchecked=request.unchecked, timeout=request.timeout, seed=request.seed)
-    with TemporaryDirectory(prefix="dais-verif-") as folder:
+    with temporary_folder() as folder:
         timed = _timed(instance, form, facts)
-        path = Path(folder) / "timed.toml"
+        path = folder.path / "timed.toml"
         # The frame is generated again: the one in the folder is not part of the claim.
         frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
         path.write_text(with_signals(frame, timed), encoding="utf-8")
@@ -195,7 +195,7 @@ def compare_with_members(
         found, part = diff(replace(asked, b=with_bits(members, bits), frame=path)), "in one range"
         if form == "memory" and found.verdict is Verdict.PASS:
             part = "in many ranges"
-            path = Path(folder) / "ranges.toml"
+            path = folder.path / "ranges.toml"
             path.write_text(ranges_frame(instance, MemoryFacts(**facts)), encoding="utf-8")
             other = diff(replace(asked, frame=path))
             found = other if other.verdict is Verdict.PASS else replace(other, message=f"{part}: {other.message}")

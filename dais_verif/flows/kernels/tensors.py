@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.arrays import is_archive, read_array, read_arrays
 from dais_verif.errors import InputError
-from dais_verif.files import read_plain
 from dais_verif.kernels.folder import KernelFolder
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
@@ -22,7 +21,6 @@ from dais_verif.stimulus.sequences import npz_of
 __all__ = ["read_tensors", "real_tensors", "tensors_file"]
 
 Ints = NDArray[Any]
-_MOST_BYTES = 4 << 30
 
 
 def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tuple[tuple[Ints, ...], bool]:
@@ -45,17 +43,13 @@ def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tupl
 
 
 def _arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
-    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npy or .npz")
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if isinstance(file, np.ndarray):
-            if len(names) != 1:
-                wanted = ", ".join(names) or "none"
-                raise InputError(f"{path}: is one array, but the inputs are {wanted}; give them in an .npz file")
-            return [file]
-        found = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is not a file of arrays, .npy or .npz: {error}") from None
+    if not is_archive(path):
+        array = read_array(path)
+        if len(names) != 1:
+            wanted = ", ".join(names) or "none"
+            raise InputError(f"{path}: is one array, but the inputs are {wanted}; give them in an .npz file")
+        return [array]
+    found = read_arrays(path)
     if sorted(found) != sorted(names):
         raise InputError(
             f"{path}: has arrays {', '.join(sorted(found)) or 'none'}; the inputs of the kernel are {', '.join(names)}"

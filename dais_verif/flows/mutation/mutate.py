@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dais_verif.dut.interface import Dut, packed
 from dais_verif.errors import InputError, ToolError, ViolationError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
 from dais_verif.flows.mutation.boards import Boards
 from dais_verif.flows.mutation.expected import read_expected, unexpected
@@ -23,7 +23,9 @@ from dais_verif.flows.mutation.simulations import Bench, machine_plan, plan_of, 
 from dais_verif.flows.no_loss import earlier_record
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import batch_of, decimal, real_inputs
+from dais_verif.flows.work_folder import locked
 from dais_verif.golden.fast import threads
 from dais_verif.hil.verify import BOARD
 from dais_verif.machine.step import step_of
@@ -64,15 +66,22 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     far, with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or
     ``RequestError`` for an unusable request, ``ToolError`` if a simulator fails on the original design.
     """
+    with locked(request.output):
+        return _mutate(request, progress)
+
+
+def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
     begun = clock.monotonic()
     machine = mutated_machine(request)
     if machine is None:
-        program, warnings = read_program(request.program, request.layout, progress)
+        opened = open_projects(request.program, request.design)
+        request = replace(request, design=opened.design)
+        program, warnings = read_program(opened.program, request.layout, progress)
+        opened.require_dialect(program)
     else:
         program, warnings = Program.build([], []), []
     earlier_record(request.output / RECORD_NAME, MutationRecord)
     expectations = [] if request.expected is None else read_expected(request.expected)
-    make_folder(request.output)
     with temporary_folder() as scratch:
         asked = with_netlist(request.design, scratch.path)
         if machine is None:
@@ -343,7 +352,7 @@ def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequenc
         return Verdict.NOT_RUN, "no tool can read any of the mutants"
     if missed:
         return Verdict.NOT_SIGNED_OFF, f"{len(missed)} expectations are not met, the first: {missed[0]}"
-    if request.floor is not None and not summary.reaches(request.floor):
+    if request.floor and not summary.reaches(request.floor):
         score = "there is no score" if summary.score is None else f"the score is {summary.score:g} %"
         return Verdict.NOT_SIGNED_OFF, f"{score}, must be at least {request.floor:g} %"
     unknown = 100 * summary.unknown / summary.mutants

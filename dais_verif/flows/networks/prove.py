@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
@@ -38,6 +37,7 @@ from dais_verif.record.network import ProvedSetting
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["prove_network"]
@@ -141,8 +141,8 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
     Return the first comparison that is not a PASS, else the last one.
     """
     members = unfold_chain(folder.chain, number)
-    with TemporaryDirectory(prefix="dais-verif-") as place:
-        path = Path(place) / "frame.toml"
+    with temporary_folder() as place:
+        path = place.path / "frame.toml"
         # The frames are generated again: those in the folder are not part of the claim.
         for frame, timed in _frames(folder, number):
             bits = [bit for cycles in timed.values() for bit in cycles.values()]

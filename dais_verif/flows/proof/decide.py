@@ -20,6 +20,7 @@ from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
 from dais_verif.prover.results import ProofOptions, ProofWatcher
+from dais_verif.run_inputs import deciders
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -89,7 +90,9 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
 
             with watch.stage("recall"):
                 question = [(f.name, getattr(options, f.name)) for f in fields(options) if f.name not in _HOW]
-                asked = [design.top, design.dut, task.said, reader.what_reads(design), question, task.directed]
+                front_ends = reader.what_reads(design)
+                behind = [name for name in ("ghdl", "yosys") if any(one.startswith(f"{name} ") for one in front_ends)]
+                asked = [design.top, design.dut, task.said, front_ends, question, task.directed, deciders(behind)]
                 key = proof_key(task.program, design.sources, reader.files(design), asked)
                 known = recall(options.store, key) if key is not None else None
             if known is not None:

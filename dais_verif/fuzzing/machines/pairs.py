@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from dais_verif.prover.results import ProofOptions
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.machines.simulate import simulate_machine
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["KERNEL_PAIRS", "MACHINE_PAIRS", "MachinePair"]
@@ -108,8 +108,8 @@ def proved_rtl(case: MachineCase) -> Disagreement | None:
 
     if not case.machine.registers or not any(kind.width for one in case.machine.outputs for kind in one.types):
         raise NotJudged("the machine has no registers, or no output bits")
-    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-        source = Path(folder, "model.v")
+    with temporary_folder() as folder:
+        source = Path(folder.path, "model.v")
         source.write_text(emit_machine(case.machine))
         netlist = elaborate([source], "model", {})
     options = ProofOptions(timeout=_PROOF, check=False, jobs=1, declared=False, sample=0.0)
@@ -132,8 +132,8 @@ def in_simulator(name: str) -> Judge:
     def judge(case: MachineCase) -> Disagreement | None:
         require_tools((name,))
         interface = interface_of(case.machine, CLOCK)
-        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-            source = Path(folder, "model.v")
+        with temporary_folder() as folder:
+            source = Path(folder.path, "model.v")
             source.write_text(emit_machine(case.machine))
             design = RtlDesign((source,), "model", dut=Dut(interface, Ports((), ()), ()))
             found = simulate_machine(
@@ -141,7 +141,7 @@ def in_simulator(name: str) -> Judge:
                 case.input_sequences,
                 design,
                 interface,
-                Path(folder),
+                folder.path,
                 simulators=(name,),
                 check=False,
                 timeout=_SIMULATION,
@@ -150,7 +150,7 @@ def in_simulator(name: str) -> Judge:
             return None
         if found.verdict is Verdict.NOT_RUN:
             raise NotJudged(found.message)
-        return Disagreement(name, found.verdict.value, found.message.replace(folder, ""))
+        return Disagreement(name, found.verdict.value, found.message.replace(str(folder.path), ""))
 
     return judge
 

@@ -5,7 +5,6 @@ Both must also be consistent: no vector may refute a proof, and a simulation mus
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +20,7 @@ from dais_verif.prover.results import Proof
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import SynthesizedNetlist, netlist_sources
 from dais_verif.synthesis.yosys import synthesize
+from dais_verif.temporary import temporary_folder
 from dais_verif.toolchain.limits import Limits
 from dais_verif.verdict import Verdict
 
@@ -46,14 +46,14 @@ def mapped(case: Case) -> Disagreement | None:
     require_comparable(case, "yosys", "icarus")
     unknown = ""
     for target in MAPPED_TO:
-        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-            design, cells = _netlist(case, target, Path(folder))
-            simulated = judged_in(case, design, Path(folder, "simulated"), "icarus", _PAIR)
+        with temporary_folder() as folder:
+            design, cells = _netlist(case, target, folder.path)
+            simulated = judged_in(case, design, Path(folder.path, "simulated"), "icarus", _PAIR)
             if cells > _MOST_CELLS and simulated is None:
                 unknown = f"{target}: {cells} cells are not proved"
                 continue
             proof = proof_of(case, design.sources, _SECONDS, bits=True)
-            found = _compared(case, design, Path(folder, "replayed"), simulated, proof)
+            found = _compared(case, design, Path(folder.path, "replayed"), simulated, proof)
         if found is not None:
             kind, text = found
             return Disagreement(_PAIR, f"{target}: {kind}", text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import Proof, ProofOptions
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["proof_of", "proved_rtl"]
@@ -22,8 +22,8 @@ _SECONDS = 2.0
 
 def proved_rtl(case: Case) -> Disagreement | None:
     """Return a disagreement if the prover refutes the emitted module, since then emitter or prover is wrong."""
-    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-        source = Path(folder, "model.v")
+    with temporary_folder() as folder:
+        source = Path(folder.path, "model.v")
         source.write_text(emit_verilog(case.program))
         proof = proof_of(case, [source], _SECONDS)
     if proof.verdict is Verdict.RTL_MISMATCH:

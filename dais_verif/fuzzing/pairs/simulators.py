@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.verify import verify
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["in_simulator", "judged_in", "passing_in", "pipelined"]
@@ -31,8 +31,8 @@ def in_simulator(name: str) -> Pair:
 
     def judge(case: Case) -> Disagreement | None:
         require_comparable(case, name)
-        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-            return judged_in(case, _emitted(case, Path(folder)), Path(folder), name, name)
+        with temporary_folder() as folder:
+            return judged_in(case, _emitted(case, folder.path), folder.path, name, name)
 
     return judge
 
@@ -40,10 +40,10 @@ def in_simulator(name: str) -> Pair:
 def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
     """Return which of ``cases`` agree in simulator ``name``, all in one build; the results of others are unknown."""
     found = [False] * len(cases)
-    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
+    with temporary_folder() as folder:
         tasks, numbers = [], []
         for number, case in enumerate(cases):
-            own = Path(folder, str(number))
+            own = Path(folder.path, str(number))
             own.mkdir()
             try:
                 require_comparable(case, name)
@@ -51,7 +51,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
             except Exception:
                 continue
             numbers.append(number)
-        for number, finding in zip(numbers, verify_jointly(tasks, Path(folder, "all"), cached=False), strict=True):
+        for number, finding in zip(numbers, verify_jointly(tasks, Path(folder.path, "all"), cached=False), strict=True):
             found[number] = finding is not None
     return found
 
@@ -62,11 +62,11 @@ def pipelined(case: Case) -> Disagreement | None:
     stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
     made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))
     pins = Clocking("clk", made.latency, "rst", False, "en", "in_valid", "out_valid")
-    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-        source = Path(folder, "model.v")
+    with temporary_folder() as folder:
+        source = Path(folder.path, "model.v")
         source.write_text(made.text)
         design = RtlDesign((source,), "model", dut=packed(case.program, pins), path_of=made.path_of)
-        return judged_in(case, design, Path(folder), "icarus", "pipelines")
+        return judged_in(case, design, folder.path, "icarus", "pipelines")
 
 
 def _emitted(case: Case, folder: Path) -> RtlDesign:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
@@ -16,6 +15,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation.axis import simulate_axis
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["wrapped"]
@@ -41,12 +41,12 @@ def wrapped(case: Case) -> Disagreement | None:
         made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, enable=True))
         text, latency = made.text, made.latency
     for kind in WRAPS:
-        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-            verdict, message = _heard(case, kind, text, latency, Path(folder))
+        with temporary_folder() as folder:
+            verdict, message = _heard(case, kind, text, latency, folder.path)
         if verdict is Verdict.NOT_RUN:
             raise NotJudged(message)
         if verdict is not Verdict.PASS:
-            return Disagreement(_PAIR, f"{kind}: {verdict.value}", message.replace(folder, ""))
+            return Disagreement(_PAIR, f"{kind}: {verdict.value}", message.replace(str(folder.path), ""))
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from dais_verif.applied_folder import files_beside
@@ -43,6 +43,8 @@ from dais_verif.signoff.toolbox import runtime_of, tools_of
 from dais_verif.signoff.verbs import PRINTED
 from dais_verif.verdict import Verdict
 
+#: Clocks of computers differ by seconds; a certificate may be checked on another one right after its issue.
+_CLOCKS_DIFFER = timedelta(minutes=2)
 #: Size limit of a certificate, which has one line per file.
 _MOST_BYTES = 64 << 20
 
@@ -59,6 +61,8 @@ class CertificateCheck:
     context: Context | None
     findings: list[CertificateFinding]
     notes: list[str]
+    #: The current path of each certified file; empty if none was looked for.
+    files: tuple[Path, ...] = ()
 
 
 def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
@@ -127,7 +131,7 @@ def check_certificate(
         findings += _judge(certificate, context, folder)
     except DaisError as error:
         findings.append(CertificateFinding("evidence", "a sign-off that can be judged", str(error)))
-    return CertificateCheck(certificate, folder, context, findings, notes)
+    return CertificateCheck(certificate, folder, context, findings, notes, tuple(files))
 
 
 # files
@@ -169,7 +173,7 @@ def _dates(certificate: Certificate) -> Iterator[CertificateFinding]:
     issued, now = time_of(certificate.issued), datetime.now(UTC)
     if issued is None:
         yield CertificateFinding("issued", "a time with its zone", certificate.issued)
-    elif issued > now:
+    elif issued > now + _CLOCKS_DIFFER:
         yield CertificateFinding(
             "issued", f"a time before now, {now.isoformat(timespec='seconds')}", certificate.issued
         )

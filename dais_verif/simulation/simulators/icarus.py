@@ -16,6 +16,7 @@ from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files, tools
 from dais_verif.toolchain.process import Session
+from dais_verif.toolchain.tool_files import stamp_of, tool_files
 
 __all__ = [
     "FASTEST",
@@ -75,7 +76,14 @@ _OWN_ROOTS = frozenset({"dais_verif_dump"})
 def identity(options: BuildOptions) -> list[str]:
     """Return all that a build depends on except sources and top module."""
     del options
-    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP, "inputs have no driver"]
+    return [
+        tools.icarus().version,
+        stamp_of(tool_files("icarus")),
+        _LANGUAGE,
+        _TIMESCALE,
+        _DUMP,
+        "inputs have no driver",
+    ]
 
 
 def build(

@@ -22,6 +22,7 @@ from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import private_files, tools, verilator_runtime
 from dais_verif.toolchain.process import Session
+from dais_verif.toolchain.tool_files import stamp_of, tool_files
 
 __all__ = [
     "FASTEST",
@@ -84,7 +85,14 @@ def identity(options: BuildOptions) -> list[str]:
     fixed = [*_TWO_STATE, *_TOLD, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
     readable += [word for pair in options.inner for word in pair]
-    return [common, str(tools.cocotb_library("verilator")), *readable, *fixed, "inputs have no driver"]
+    return [
+        common,
+        stamp_of(tool_files("verilator")),
+        str(tools.cocotb_library("verilator")),
+        *readable,
+        *fixed,
+        "inputs have no driver",
+    ]
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:

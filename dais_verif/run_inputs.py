@@ -1,0 +1,143 @@
+"""List every input of a run: what decides its result, and so what its fingerprint, keys and certificate cover.
+
+These are the program, the RTL, the files that it includes, the tables that it reads, files and folders among the
+arguments, dais-verif itself, Python packages, and the files of the tools (``toolchain.tool_files``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.dut.outside import included_in
+from dais_verif.errors import DaisError, InputError, ToolError
+from dais_verif.referred_files import referred_files
+from dais_verif.toolchain.data_files import DataFile, data_files
+from dais_verif.toolchain.sources import is_vhdl, read_others
+from dais_verif.toolchain.tool_files import (
+    PACKAGES,
+    content_of,
+    installed,
+    own_files,
+    package_files,
+    python_files,
+    stamp_of,
+    tool_files,
+)
+
+__all__ = ["RtlInputs", "deciders", "digest_of_tools", "files_of_job", "rtl_inputs"]
+
+#: Options of ``sim`` whose value may be a folder.
+_FOLDERS = ("--rtl", "--data", "--netlist", "--wrapped")
+_HDL = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl")
+_QUOTED = re.compile(rb'"((?:[^"\\\n]|\\.){1,250})"')
+#: Names that macros form: which file they name cannot be read from the text.
+_FORMED = re.compile(rb'`"|``|`include\s+[^"\s]')
+_MOST_TEXT = 64 << 20
+
+
+class RtlInputs(NamedTuple):
+    """The files that RTL reads: ``includes``, directly or not, and the ``tables`` that sources or includes name."""
+
+    includes: tuple[Path, ...]
+    tables: tuple[DataFile, ...]
+
+
+def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: bool = True) -> RtlInputs:
+    """Return the files that ``sources`` read. ``given``: tables, or folders of them.
+
+    Raises ``InputError`` if tables are ambiguous, and, if ``strict``, for an include that has no name in quotes, or is
+    not beside the sources.
+    """
+    folders = list(dict.fromkeys(source.absolute().parent for source in sources))
+    found: dict[Path, None] = {}
+    waiting = [source for source in sources if not is_vhdl(source)]
+    while waiting:
+        source = waiting.pop()
+        text = source.read_bytes()
+        for name in included_in(text) if read_others([text]) else ():
+            if name is None:
+                if not strict:
+                    continue
+                raise InputError(
+                    f"{str(source)!r} has an include without a file name in quotes: it cannot be certified"
+                )
+            there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
+            if not there and strict:
+                raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
+            for path in there:  # if several files match, the simulator chooses one; therefore all of them count
+                if path not in found:
+                    found[path] = None
+                    waiting.append(path)
+    return RtlInputs(tuple(found), data_files([*sources, *found], given))
+
+
+def files_of_job(program: Path, arguments: Sequence[str], files: Iterable[Path], cwd: Path) -> list[Path]:
+    """Return the files that a job reads: the program, the files and folders among its arguments, and what these name.
+
+    Every text in quotes in a source that names a file near it counts, so no input is missed, whatever reads it; if
+    macros form names, all files near it count.
+    """
+    found: dict[Path, None] = {}
+    waiting = [file for path in (program, *files) for file in _files_in(cwd / path)]
+    for option, word in pairwise(["", *arguments]):
+        if word.startswith("--"):
+            option, _, word = word.partition("=")
+        if word and ((cwd / word).is_file() or option in _FOLDERS):
+            waiting += _files_in(cwd / word)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found[path] = None
+            waiting += [other for other in _named_by(path, cwd) if other not in found]
+    return sorted(found)
+
+
+def deciders(others: Iterable[str]) -> tuple[str, ...]:
+    """Return what a kept proof depends on: dais-verif, Python packages, and the tools ``others`` behind front ends."""
+    return (
+        content_of(own_files()),
+        *map(installed, PACKAGES),
+        *(stamp_of(tool_files(name)) for name in others),
+    )
+
+
+def digest_of_tools(simulators: Iterable[str]) -> Mapping[str, str]:
+    """Return a hash of dais-verif, of each Python package, and of the files of each tool behind ``simulators``."""
+    found = {"dais-verif": content_of(own_files()), "python": stamp_of(python_files())}
+    found |= {name: content_of(package_files(name) or ()) for name in PACKAGES}
+    for name in simulators:
+        try:
+            found[name] = content_of(tool_files(name))
+        except ToolError:
+            found[name] = "none"
+    return found
+
+
+def _files_in(path: Path) -> Iterator[Path]:
+    try:
+        if path.is_file():
+            yield path.absolute()
+        elif path.is_dir():
+            yield from (file.absolute() for file in path.rglob("*") if file.is_file())
+    except (OSError, ValueError):  # a word that is no name of a file
+        return
+
+
+def _named_by(path: Path, cwd: Path) -> Iterator[Path]:
+    """Yield the files that the content of ``path`` names, if it is a text whose names are read with it."""
+    try:
+        yield from (file.absolute() for file in referred_files(path))
+        if path.suffix.lower() not in (*_HDL, ".mach") or path.stat().st_size > _MOST_TEXT:
+            return
+        text = path.read_bytes()
+    except (OSError, DaisError):
+        return  # the job will report the error
+    below = [folder for folder in path.parent.iterdir() if folder.is_dir()]
+    if _FORMED.search(text):
+        yield from (file.absolute() for folder in (path.parent, *below) for file in folder.iterdir() if file.is_file())
+    for name in {found.decode(errors="surrogateescape") for found in _QUOTED.findall(text)}:
+        yield from (file for folder in (path.parent, cwd, *below) if (file := (folder / name).absolute()).is_file())
