@@ -4,7 +4,7 @@
 #   setup.sh synth  the same, and what `make synth` needs
 #   setup.sh bitstream  the same, and what builds and reads back bitstreams of iCE40 FPGAs
 #   setup.sh test   the same, and what `make test` needs
-#   setup.sh docs   only what `make docs` needs
+#   setup.sh docs   only Python packages: the site's, and those that the commands in its reference import
 set -eu
 
 kind=$1
@@ -13,7 +13,10 @@ extra='[all]'
 if [ "$kind" != run ]; then
     stamp=.venv/.ready-$kind
 fi
-case $kind in test | docs) extra="[$kind]" ;; esac
+case $kind in
+test) extra='[test]' ;;
+docs) extra='[all,docs]' ;;
+esac
 
 # Another terminal may have done the work while we waited for the lock.
 current() {

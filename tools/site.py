@@ -19,7 +19,6 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
-import dais_verif.cocotb
 from dais_verif.cli.grouped import GROUPS
 from dais_verif.cli.main import cli
 
@@ -150,7 +149,15 @@ def functions() -> str:
     parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
     parts += [f"::: dais_verif.{name}\n" for name in names]
     parts.append("## dais_verif.cocotb\n\nFor benches of your own ([cocotb.md](../cocotb.md)).\n")
-    return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in dais_verif.cocotb.__all__)])
+    return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in _public(ROOT / "dais_verif" / "cocotb"))])
+
+
+def _public(package: Path) -> list[str]:
+    """Return the names in ``__all__`` of ``package``, which is not imported: its packages may not be installed."""
+    for node in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise ValueError(f"{package} has no __all__")
 
 
 _MAP = """# Map of the package
