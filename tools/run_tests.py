@@ -208,8 +208,9 @@ def _summary(folder: Path, jobs: list[Job], failed: list[Job], took: float, opti
         print(f"skipped {number}: {reason}")
     times = os.times()
     cpu = times.children_user + times.children_system
-    said = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
-    print(f"{said or 'no tests'}; {took / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes")
+    print(f"{took / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes")
+    wrong = counts["failure"] + counts["error"]
+    print(f"{counts['passed']} passed, {wrong} failed, {counts['skipped']} skipped")
     if failed:
         print(f"failed: {', '.join(job.name for job in failed)}")
     if options.write_seconds:
