@@ -1,7 +1,8 @@
 """Prove random VHDL entities against tables of what GHDL's simulation computes, and against wrong tables.
 
 Run it as ``python -m prove.soundness.vhdl``. Against the right table, an entity is proved, or refused in words; it is
-never refuted. It is never proved against a table in which one bit of one entry is wrong.
+never refuted. It is never proved against a table in which one bit of one entry is wrong, nor
+against what GHDL's own Verilog computes, where that differs.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ PROVED, REFUTED, UNKNOWN, REFUSED, CRASHED, STOPPED = "proved", "refuted", "unkn
 _STATUS = {Verdict.PASS: PROVED, Verdict.RTL_MISMATCH: REFUTED, Verdict.X_IN_OUTPUT: REFUTED, Verdict.UNKNOWN: UNKNOWN}
 _LIMITS = Limits(600, 4096)
 _STANDARD = "--std=08"
+#: A line of VHDL, which GHDL 2.0 writes into Verilog for some operators, or a number that is text.
+_NO_VERILOG = re.compile(r'std_logic_vector|<= \S+ when|"[01]+"|<unassigned>')
 #: The file of an entity in an error of GHDL, at build or at run time.
 _AT = re.compile(r"\b(e\d+)\.vhd:\d+")
 
@@ -126,27 +129,73 @@ def _tables(entities: Sequence[Entity], text: str) -> dict[str, list[str]]:
     return tables
 
 
+def _every(entities: Sequence[Entity]) -> str:
+    """Return an entity with an instance of each of ``entities``."""
+    ports, low, high = [], 0, 0
+    for entity in entities:
+        ports.append(
+            f"  i_{entity.name} : entity work.{entity.name} port map"
+            f" (model_inp => x({low + entity.inputs - 1} downto {low}),"
+            f" model_out => y({high + entity.outputs - 1} downto {high}));"
+        )
+        low, high = low + entity.inputs, high + entity.outputs
+    lines = [
+        "library ieee; use ieee.std_logic_1164.all;",
+        f"entity every is port (x : in std_logic_vector({low - 1} downto 0);",
+        f"  y : out std_logic_vector({high - 1} downto 0)); end; architecture a of every is begin",
+        *ports,
+        "end;",
+    ]
+    return "\n".join(lines)
+
+
+def misread(entities: Sequence[Entity], folder: Path) -> dict[str, list[str]]:
+    """Return what the Verilog of GHDL's own synthesis computes, which often differs; without what is no Verilog."""
+    entities = [*entities]
+    while entities:
+        _write(entities, folder)
+        (folder / "every.vhd").write_text(_every(entities))
+        _run(["-a", _STANDARD, *(f"{entity.name}.vhd" for entity in entities), "every.vhd"], folder)
+        said = _run(["--synth", _STANDARD, "--out=verilog", "every"], folder)
+        gone = {name for line in said.stderr.splitlines() if "warning" not in line for name in _AT.findall(line)}
+        if "GHDL Bug" in said.stderr or (said.returncode and not gone):
+            halves = (entities[: len(entities) // 2], entities[len(entities) // 2 :])
+            return misread(halves[0], folder) | misread(halves[1], folder) if halves[0] else {}
+        parts = [f"{part}\nendmodule\n" for part in said.stdout.split("\nendmodule\n")[:-1]]
+        modules = {part.partition("module ")[2].split()[0]: part for part in parts}
+        if said.returncode == 0:
+            entities = [one for one in entities if not _NO_VERILOG.search(modules[one.name])]
+            return _icarus(entities, modules, folder)
+        entities = [entity for entity in entities if entity.name not in gone]
+    return {}
+
+
+def _icarus(entities: Sequence[Entity], modules: Mapping[str, str], folder: Path) -> dict[str, list[str]]:
+    lines = ["module bench;", "  integer n;"]
+    for one in entities:
+        ports = f".model_inp(x_{one.name}), .model_out(y_{one.name})"
+        lines.append(f"  reg [{one.inputs - 1}:0] x_{one.name}; wire [{one.outputs - 1}:0] y_{one.name};")
+        lines.append(f"  {one.name} i_{one.name} ({ports});")
+    lines.append("  initial begin")
+    for one in entities:
+        lines.append(f"    for (n = 0; n < {2**one.inputs}; n = n + 1) begin x_{one.name} = n; #1;")
+        lines.append(f'      $display("{one.name} %b", y_{one.name}); end')
+    text = "\n".join([*(modules[one.name] for one in entities), *lines, "  end", "endmodule", ""])
+    (folder / "bench.v").write_text(text)
+    command = [str(tools.icarus().iverilog), "-g2012", "-o", "bench.vvp", "bench.v"]
+    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    if built.returncode:
+        return {}
+    vvp = [str(tools.icarus().vvp), "bench.vvp"]
+    return _tables(entities, subprocess.run(vvp, cwd=folder, capture_output=True, text=True, check=True).stdout)
+
+
 def converted(entities: Sequence[Entity], folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
     """Return a Verilog file of each entity, and why the others have none."""
     entities, failed = [*entities], {}
     while entities:
         paths = _write(entities, folder / "rtl")
-        ports, parts, low, high = [], [], 0, 0
-        for entity in entities:
-            ports.append(
-                f"  i_{entity.name} : entity work.{entity.name} port map"
-                f" (model_inp => x({low + entity.inputs - 1} downto {low}),"
-                f" model_out => y({high + entity.outputs - 1} downto {high}));"
-            )
-            low, high = low + entity.inputs, high + entity.outputs
-        parts = [
-            "library ieee; use ieee.std_logic_1164.all;",
-            f"entity every is port (x : in std_logic_vector({low - 1} downto 0);",
-            f"  y : out std_logic_vector({high - 1} downto 0)); end; architecture a of every is begin",
-            *ports,
-            "end;",
-        ]
-        (folder / "rtl" / "every.vhd").write_text("\n".join(parts))
+        (folder / "rtl" / "every.vhd").write_text(_every(entities))
         try:
             text = in_verilog([*paths, folder / "rtl" / "every.vhd"], "every", [], folder / "ghdl", _LIMITS).read_text()
         except DaisError as error:
@@ -202,18 +251,22 @@ def flipped(table: Sequence[str], seed: int) -> list[str]:
     return wrong
 
 
-def judge(seeds: Sequence[int], folder: Path) -> dict[str, Record]:
+def judge(seeds: Sequence[int], folder: Path, own: bool = False) -> dict[str, Record]:
     """Return the record of each random entity."""
-    return judged([random_entity(seed) for seed in seeds], folder)
+    return judged([random_entity(seed) for seed in seeds], folder, own)
 
 
-def judged(entities: Sequence[Entity], folder: Path) -> dict[str, Record]:
-    """Return the record of each entity: the answers for its right table and for a wrong one."""
+def judged(entities: Sequence[Entity], folder: Path, own: bool = False) -> dict[str, Record]:
+    """Return the record of each entity: the answers for its right table and for a wrong one.
+
+    ``own``: whether to ask for the table that GHDL's own Verilog computes, too.
+    """
     sys.setrecursionlimit(20_000)
     tables, stopped = simulated(entities, folder / "simulation")
     records: dict[str, Record] = {name: {"right": STOPPED, "why": why} for name, why in stopped.items()}
     runs = [entity for entity in entities if entity.name in tables]
     forms, refused = converted(runs, folder)
+    others = misread([entity for entity in runs if entity.name in forms], folder / "own") if own else {}
     for entity in runs:
         table = tables[entity.name]
         if not all(set(bits) <= {"0", "1"} for bits in table):
@@ -224,6 +277,9 @@ def judged(entities: Sequence[Entity], folder: Path) -> dict[str, Record]:
             status, why = _answer(entity, table, forms[entity.name])
             wrong, _ = _answer(entity, flipped(table, int(entity.name[1:])), forms[entity.name])
             records[entity.name] = {"right": status, "why": why, "wrong": wrong}
+            other = others.get(entity.name, table)
+            if other != table and all(set(bits) <= {"0", "1"} for bits in other):
+                records[entity.name]["misread"] = _answer(entity, other, forms[entity.name])[0]
     return records
 
 
@@ -232,7 +288,9 @@ def exceptions(records: Mapping[str, Record]) -> list[str]:
     return [
         f"{name}: {record}"
         for name, record in records.items()
-        if record["right"] in (REFUTED, CRASHED) or record.get("wrong") in (PROVED, CRASHED)
+        if record["right"] in (REFUTED, CRASHED)
+        or record.get("wrong") in (PROVED, CRASHED)
+        or record.get("misread") in (PROVED, CRASHED)
     ]
 
 
@@ -244,7 +302,7 @@ def share(records: Mapping[str, Record]) -> float:
 
 def _judged(seeds: Sequence[int]) -> dict[str, Record]:
     with TemporaryDirectory(prefix="dais-verif-vhdl-") as scratch:
-        return judge(seeds, Path(scratch))
+        return judge(seeds, Path(scratch), own=True)
 
 
 @click.command()
@@ -264,6 +322,7 @@ def main(output: Path, count: int, first: int, jobs: int) -> None:
             click.echo(f"{len(records)} entities, {len(exceptions(records))} exceptions", err=True)
     click.echo(f"right: {dict(Counter(record['right'] for record in records.values()))}")
     click.echo(f"wrong: {dict(Counter(str(record.get('wrong')) for record in records.values()))}")
+    click.echo(f"misread: {dict(Counter(record['misread'] for record in records.values() if 'misread' in record))}")
     for text, number in Counter(
         re.sub(r"\b\w*\d\w*\b", "_", record["why"])[:110] for record in records.values() if record["right"] != PROVED
     ).most_common(20):
