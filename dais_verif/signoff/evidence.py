@@ -21,8 +21,8 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.record.base import SCHEMA
 from dais_verif.record.campaigns.mutation import MUTATION_SCHEMA, MutationRecord
+from dais_verif.record.check import CheckRecord
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
@@ -96,12 +96,12 @@ def simulated(folder: Path) -> SimulationRecord:
 
 def checked(folder: Path) -> CheckEvidence:
     """Return the output of ``check``."""
-    return _converted(folder, SCHEMA, CheckEvidence)
+    return _converted(folder, CheckRecord.SCHEMA, CheckEvidence)
 
 
 def compared(folder: Path) -> DiffRecord:
     """Return the output of ``diff``."""
-    record = _converted(folder, SCHEMA, DiffRecord)
+    record = _converted(folder, DiffRecord.SCHEMA, DiffRecord)
     for name in ("proof", "frame", "unchecked"):
         if name not in read_tree(folder / PRINTED):
             raise InputError(f"{_name(folder)} is not a record of diff: it lacks {name!r}")
