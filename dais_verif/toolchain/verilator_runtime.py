@@ -404,6 +404,8 @@ def _copy_others(made_of: Mapping[str, str], folder: Path) -> set[str]:
     for other in folder.parent.iterdir():
         if other == folder or not other.is_dir() or not intact(other) or why_unsafe(other) is not None:
             continue
+        if not (other / _TEXTS).is_file():  # a runtime of a version that did not keep what its objects were made of
+            continue
         theirs = json.loads((other / _TEXTS).read_bytes())
         for name, text in made_of.items():
             if name not in copied and theirs.get(name) == text:
