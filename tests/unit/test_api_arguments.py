@@ -227,7 +227,7 @@ def test_a_program_is_a_path_bytes_or_a_program() -> None:
     assert D.load(Path("a.bin").read_bytes()).hash == SUM.hash
     for wrong in (None, 5, [], bytearray(b"x")):
         for call in (lambda p: D.run(p, [[1, 2]]), D.Golden, D.load):
-            refused(lambda call=call, wrong=wrong: call(wrong), "path or the bytes")
+            refused(lambda call=call, wrong=wrong: call(wrong), "a program is read from")
 
 
 def test_what_would_be_passed_over_is_refused() -> None:
