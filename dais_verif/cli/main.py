@@ -186,7 +186,8 @@ def _leave() -> None:
     if code is not None:
         with contextlib.suppress(OSError, ValueError):  # the reader of the output ended: Python prints the message
             sys.stdout.flush()
-            sys.stderr.flush()
+            with contextlib.suppress(OSError, ValueError):  # no one is left to be told; Python 3.13 would end with 120
+                sys.stderr.flush()
             os._exit(code)
 
 
@@ -233,7 +234,9 @@ def _run(arguments: list[str]) -> int:
     except OSError as error:
         if error.errno == errno.EAGAIN and not error.filename:
             return _report(arguments, error, Verdict.TOOL_FAILURE, _NO_PROCESS)
-        # Errors of output have no file name.
+        # Errors of output have no file name. Python 3.13 keeps what could not be written, and would try again.
+        if not error.filename:
+            drop_output()
         place = f"file {error.filename!r}" if error.filename else "the output or the record cannot be written"
         return _report(arguments, error, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
