@@ -31,7 +31,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the Makefile, set up, and a Python that only writes its arguments into a file."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copy(ROOT / "Makefile", folder)
-    for name in ("pyproject.toml", "setup.py", "tools/setup.sh", ".venv/bin/python"):
+    for name in ("pyproject.toml", "setup.py", "tools/setup.sh", "tools/constraints.txt", ".venv/bin/python"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     (folder / ".venv/bin/python").write_text("#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done >asked\n")
