@@ -82,7 +82,7 @@ def test_commands_are_found_wherever_they_stand() -> None:
 
 
 def test_every_target_of_make_is_there() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.M))
+    targets = set(re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.M))
     known = set((re.search(r"^KNOWN := ((?:.*\\\n)*.*)", MAKEFILE, re.M) or [""])[0].replace("\\", "").split()) - {
         "KNOWN"
     }
