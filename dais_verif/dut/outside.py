@@ -8,7 +8,7 @@ is not known to be harmless is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -87,12 +87,17 @@ _NONE = _Token("", "", 0)
 
 
 def outside_of(
-    verilog: Sequence[Path], included: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str
+    verilog: Sequence[Path],
+    included: Sequence[Path],
+    vhdl: Sequence[Path],
+    data: Sequence[str],
+    top: str,
+    unread: Collection[str] = (),
 ) -> list[Use]:
     """Return all uses with effects outside of the RTL in these files.
 
     ``included``: the files that the Verilog files include. ``data``: the names of the tables that module ``top`` may
-    read.
+    read. ``unread``: names of files in defaults of generics that every instance overrides.
     """
     texts = {path: path.read_bytes() for path in (*verilog, *included)}
     macros = macros_in(texts.values())
@@ -100,7 +105,7 @@ def outside_of(
     found += _places_in({str(path): tokens_of(VERILOG, text) for path, text in texts.items()}, texts)
     if not found and any(table.encode() in text for text in texts.values() for table in _TABLES):
         found += _tables(verilog, top, data)
-    return found + vhdl_uses(vhdl, data)
+    return found + vhdl_uses(vhdl, data, unread)
 
 
 def macros_in(texts: Iterable[bytes]) -> frozenset[str]:

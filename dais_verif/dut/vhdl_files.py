@@ -7,11 +7,10 @@ by one literal that is the name of a data file, or by a generic that has such a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.dut.outside_tokens import UNENDED, Token, Use, tokens_of
-from dais_verif.toolchain.data_files import never_read
 
 __all__ = ["vhdl_uses"]
 
@@ -41,11 +40,14 @@ _CONSOLE = ("input", "output")
 _OPENED = "opens a file by another name than one literal among the data files, or not to read it"
 
 
-def vhdl_uses(sources: Sequence[Path], data: Sequence[str]) -> list[Use]:
-    """Return all uses with effects outside of the VHDL files ``sources``. ``data``: the names of its data files."""
+def vhdl_uses(sources: Sequence[Path], data: Collection[str], unread: Collection[str]) -> list[Use]:
+    """Return all uses with effects outside of the VHDL files ``sources``.
+
+    ``data``: the names of its data files. ``unread``: names of files in defaults that every instance overrides.
+    """
     files = {str(path): path.read_bytes() for path in sources}
     tokens = {file: tokens_of(_VHDL, text) for file, text in files.items()}
-    harmless = {*data, *never_read(sources)} if sources else set()
+    harmless = {*data, *unread}
     generics = _generics([*tokens.values()])
     textio = any(token.kind == "word" and token.text.lower() == "textio" for some in tokens.values() for token in some)
     return [

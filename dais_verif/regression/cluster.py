@@ -3,7 +3,7 @@
 Dask schedules the jobs: a job whose worker is lost runs again on another one. Workers must see the same files at the
 same paths; a job writes into its folder, and only returns a short result.
 
-Whoever can talk to a scheduler or worker runs code as its user. Clusters that are started here therefore use TLS in
+Code that can talk to a scheduler or worker runs code as its user. Clusters that are started here therefore use TLS in
 both directions, with a key that is made for each run and is known only to its processes; other schedulers must use TLS,
 too, unless the user says that everybody who reaches them may run code.
 """

@@ -19,6 +19,7 @@ from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.toolchain.data_files import never_read
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 from dais_verif.verdict import Verdict
 
@@ -64,7 +65,7 @@ def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
     vhdl = [source for source in sources if is_vhdl(source)]
     verilog = [source for source in sources if not is_vhdl(source)]
     data = [file.name for file in files if file.role == "data"]
-    return tuple(outside_of(verilog, included, vhdl, data, top))
+    return tuple(outside_of(verilog, included, vhdl, data, top, never_read(vhdl)))
 
 
 def _judge(context: Context, folder: Path) -> Judgement:

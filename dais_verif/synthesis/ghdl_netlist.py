@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from dais_verif.errors import InputError, ToolError
+
 __all__ = ["Gate", "Module", "modules"]
 
 _MODULE = re.compile(r"^ *module (?:\{m\d+\} )?(\S.*)$")
@@ -64,7 +66,8 @@ class _Open:
         own = next((gate for gate in self.gates if gate.kind == self.name and gate.name == self.name), None)
         # The instance of the whole design follows the last module.
         gates = tuple(gate for gate in self.gates if gate is not own and gate.kind != "$top")
-        assert not self.ports["inout"]
+        if self.ports["inout"]:
+            raise InputError(f"{self.name.lstrip(chr(92))} has a port of mode inout; prove reads in and out")
         return Module(self.name, tuple(self.ports["input"]), tuple(self.ports["output"]), own, gates)
 
 
@@ -103,7 +106,8 @@ def _gate(name: str, kind: str, lines: Iterable[str], place: tuple[str, int, int
     for line in map(str.strip, lines):
         if line.startswith("input "):
             found = _INPUT.match(line)
-            assert found is not None, line
+            if found is None:
+                raise ToolError(f"GHDL's netlist has a line that cannot be read: {line}")
             inputs.append(None if found[1] is None else int(found[1]))
         elif line.startswith("outputs"):
             outputs = tuple((int(net), int(width)) for net, width in _NET.findall(line))

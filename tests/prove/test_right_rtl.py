@@ -81,7 +81,7 @@ def test_it_is_proved_if_it_is_right(name: str, tmp_path: Path) -> None:
     ("text", "advice"),
     [
         ("module m(output [39:0] y); assign y = 4294967296; endmodule", "write its size"),
-        ('module m(input a, output (* keep = "yes" *) reg y); always @* y = a; endmodule', "--no-shreg"),
+        ('module m(input a, output (* keep = "yes" *) reg y); always @* y = a; endmodule', "no-shreg"),
         ("module m(output y); reg [3:0] t [0:3]; initial $readmemh(\"t.mem\", t, 3, 1); assign y = t[0]; endmodule",
          "from a constant index up"),
     ],

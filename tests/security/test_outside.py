@@ -9,6 +9,7 @@ from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.toolchain.data_files import never_read
 
 HOSTILE = [
     'initial $system("id");',
@@ -195,16 +196,20 @@ VHDL_HARMLESS = [
 ]
 
 
+def _of_vhdl(path: Path) -> list[Use]:
+    return outside_of([], [], [path], ["table.txt"], "model", never_read([path]))
+
+
 @pytest.mark.parametrize("text", VHDL_HOSTILE)
 def test_vhdl(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.vhd").write_text(text)
-    assert outside_of([], [], [tmp_path / "x.vhd"], ["table.txt"], "model")
+    assert _of_vhdl(tmp_path / "x.vhd")
 
 
 @pytest.mark.parametrize("text", VHDL_HARMLESS)
 def test_vhdl_that_reads_only_its_data_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.vhd").write_text(text)
-    assert not outside_of([], [], [tmp_path / "x.vhd"], ["table.txt"], "model")
+    assert not _of_vhdl(tmp_path / "x.vhd")
 
 
 def test_a_default_that_every_instance_overrides_is_harmless(tmp_path: Path) -> None:
@@ -212,7 +217,7 @@ def test_a_default_that_every_instance_overrides_is_harmless(tmp_path: Path) -> 
     instance = 'u : entity work.rom generic map (n => "table.txt") port map (q => q);'
     for rest, harmless in ((instance, True), (instance + "v : entity work.rom port map (q => q);", False)):
         (tmp_path / "x.vhd").write_text(f"{text}\n{rest}")
-        assert harmless == (not outside_of([], [], [tmp_path / "x.vhd"], ["table.txt"], "model"))
+        assert harmless == (not _of_vhdl(tmp_path / "x.vhd"))
 
 
 # sign-off

@@ -44,7 +44,7 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
         if diagnostic.code == pyslang.Diags.ExpectedIdentifier and "(*" in _line_of(manager, diagnostic.location):
             raise InputError(
                 f"{text}; an attribute may stand before a port declaration only, not after its direction (alkaid writes"
-                " this with --no-shreg: convert without that option)"
+                " this with its option no-shreg: convert without it)"
             )
         raise InputError(f"{text}; correct the RTL")
 
