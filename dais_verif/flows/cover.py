@@ -16,13 +16,13 @@ from dais_verif.flows.covering import DIRECTED
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
-from dais_verif.flows.vectors import decimal_rows
+from dais_verif.flows.vectors import WithBoundaries, decimal_rows
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
 from dais_verif.record.program import ProgramInfo
-from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
     with progress.working("counting coverage") as tell:
         found = measured(
             stimulated,
-            Stimulus([*given, Generated([stimulated], request.vectors, request.seed)]),
+            Stimulus([*given, WithBoundaries(stimulated, request.vectors, request.seed, check=not request.unchecked)]),
             directed=request.directed,
             unreachable=request.unreachable,
             seed=request.seed,

@@ -41,7 +41,8 @@ def _run(context: Context, folder: Path) -> None:
     asked = policy.mutation
     arguments = [*program_arguments(subject), *design_arguments(subject, policy)]
     arguments += ["--count", str(asked.mutants), "--seed", str(_seed(context)), "--vectors", str(asked.vectors)]
-    arguments += ["--timeout", str(asked.timeout), *simulator_arguments(policy.simulators)]
+    # The policy's floor is judged below, with what else is wrong.
+    arguments += ["--floor", "0", "--timeout", str(asked.timeout), *simulator_arguments(policy.simulators)]
     arguments += [part for name in _judges(context) for part in ("--judge", name)]
     arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []

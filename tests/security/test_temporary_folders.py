@@ -28,6 +28,7 @@ with temporary_folder() as folder:
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("dais_verif.temporary._looked", [float("-inf")])
     return tmp_path
 
 

@@ -133,7 +133,7 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
 
         chunk = Chunk.wait(job, 0)
         ports: Any = Ports()
-        asyncio.run(bench._in_bulk(job, chunk, [evaluate, evaluate], ports, Scoreboard(job)))
+        asyncio.run(bench._in_bulk(job, chunk, [[evaluate], [evaluate]], ports, Scoreboard(job)))
 
     run(wrong_row=bench.SMOKE)
     with pytest.raises(RuntimeError, match="vector 255 gives different outputs through the ports and in bulk"):

@@ -52,14 +52,16 @@ def wrong_at_the_kink(folder: Path) -> Path:
 
 def test_what_only_a_directed_vector_shows(kink: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rtl, out = wrong_at_the_kink(tmp_path), tmp_path / "out"
-    assert run(kink, "--rtl", rtl, "--sim", "icarus", "-o", out) == 0
-    assert run(kink, "--rtl", rtl, "--sim", "icarus", "--coverage", "-o", out) == 1
+    few = ["--vectors", 3]  # none of so few is at a boundary
+    assert run(kink, "--rtl", rtl, "--sim", "icarus", "-o", out) == 1
+    assert run(kink, "--rtl", rtl, "--sim", "icarus", *few, "-o", out) == 0
+    assert run(kink, "--rtl", rtl, "--sim", "icarus", *few, "--coverage", "-o", out) == 1
     record = record_of(out)
     names = {part["name"]: part["vectors"] for part in record["stimulus"]}
     assert set(names) == {"generated", "directed"}
-    assert record["first_mismatch"]["row"] >= names["generated"] == 1000
+    assert record["first_mismatch"]["row"] >= names["generated"] == 3
     assert record["first_mismatch"]["inputs"][0]["real"] == "-123456789"
-    assert record["vectors"] == record["coverage"]["vectors"] == 1000 + names["directed"]
+    assert record["vectors"] == record["coverage"]["vectors"] == 3 + names["directed"]
     assert record["coverage"]["percent"] == 100.0
     capsys.readouterr()
     assert run(kink, "--rtl", rtl, "--sim", "icarus", "--vectors", 0, "--inputs", out / "directed.csv") == 1

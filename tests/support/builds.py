@@ -12,7 +12,9 @@ from dais_verif.toolchain import build_cache
 
 NAMES = ("simulation", "build.log")
 FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}
-KEY = "0123456789abcdef"
+KEY = "0123456789abcdef" * 2
+#: The labels by which tests call keys.
+_LABELS: dict[str, str] = {}
 
 
 def built(folder: Path, text: str = "built", size: int = 0) -> Path:
@@ -26,14 +28,22 @@ def built(folder: Path, text: str = "built", size: int = 0) -> Path:
     return folder
 
 
-def put(key: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
-    build_cache.put(key, NAMES, built(folder / "built", key, size), FACTS)
+def key_called(label: str) -> str:
+    """Return the key that tests call ``label``: itself, if it is a key."""
+    key = label if re.fullmatch("[0-9a-f]{32}", label) else build_cache.key_of([label])
+    _LABELS[key] = label
+    return key
+
+
+def put(label: str, folder: Path, *, size: int = 0, used: float | None = None) -> None:
+    key = key_called(label)
+    build_cache.put(key, NAMES, built(folder / "built", label, size), FACTS)
     if used is not None:
         os.utime(build_cache.home() / key, (used, used))
 
 
 def keys() -> list[str]:
-    return [entry.key for entry in build_cache.entries()]
+    return [_LABELS.get(entry.key, entry.key) for entry in build_cache.entries()]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:

@@ -16,7 +16,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from dais_verif.toolchain import build_cache
-from support.builds import KEY, NAMES, built, put
+from support.builds import KEY, NAMES, built, key_called, put
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -56,7 +56,7 @@ def _in_threads(work: Work, folder: Path, threads: int) -> None:
 def put_the_same(own: Path, number: int) -> None:
     for key in ("x", "y", "z") * 4:
         put(key, own)
-        assert build_cache.fetch(key, NAMES, built(own))
+        assert build_cache.fetch(key_called(key), NAMES, built(own))
         assert ((own / "simulation").read_text(), (own / "build.log").read_text()) == (key, f"log of {key}")
 
 

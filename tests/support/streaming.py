@@ -78,7 +78,7 @@ def stream(instances: Sequence[Instance], cycles: Sequence[Cycle], simulator: st
         simulation = icarus.build(sources, "top", build, BuildOptions(timeout=_TIMEOUT))
     else:
         simulation = verilator.build(sources, "top", build, BuildOptions(ports=_CONTROL, timeout=_TIMEOUT))
-    env = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    env = {"PYTHONPATH": str(Path(__file__).parents[1]), "STREAMING": str(folder.resolve())}
     results = launch.run(simulation, "support.streaming_bench", folder, env=env, timeout=_TIMEOUT)
     assert not launch.failed_tests(results), (folder / "simulation.log").read_text()
     found = [line.split() for line in (folder / "outputs.txt").read_text().splitlines()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from cocotb.triggers import Timer
 async def stream(dut: Any) -> None:
     """Write the values of the outputs at every rising edge to outputs.txt."""
     wait = Timer(1, unit="ns")
-    found = []
+    found, folder = [], Path(os.environ["STREAMING"])
     dut.clk.value = 0
-    for line in Path("cycles.txt").read_text().splitlines():
+    for line in (folder / "cycles.txt").read_text().splitlines():
         rst, en, in_valid, vector = line.split()
         dut.rst.value, dut.en.value, dut.in_valid.value = int(rst), int(en), int(in_valid)
         dut.model_inp.value = vector
@@ -24,4 +25,4 @@ async def stream(dut: Any) -> None:
         dut.clk.value = 1
         await wait
         dut.clk.value = 0
-    Path("outputs.txt").write_text("\n".join(found) + "\n")
+    (folder / "outputs.txt").write_text("\n".join(found) + "\n")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builds import FACTS, KEY, NAMES, built, keys, put
+from support.builds import FACTS, KEY, NAMES, built, key_called, keys, put
 from support.door import command
 from support.said import as_recorded, raises
 
@@ -154,7 +154,7 @@ class TestLimit:
         put("old", folder, size=300_000, used=now - 300)
         put("older", folder, size=300_000, used=now - 400)
         put("oldest but used again", folder, size=300_000, used=now - 500)
-        assert build_cache.fetch("oldest but used again", NAMES, folder)
+        assert build_cache.fetch(key_called("oldest but used again"), NAMES, folder)
         put("new", folder, size=300_000)
         assert sorted(keys()) == ["new", "old", "oldest but used again"]
         put("newest", folder, size=350_000)
@@ -187,7 +187,7 @@ class TestClear:
     def test_removes_all_and_says_how_much_that_was(self, home: Path, folder: Path) -> None:
         for key in ("a", "b"):
             put(key, folder, size=1000)
-        (home / ".passing-0").mkdir()
+        (home / f".passing-{0:016x}").mkdir()
         size = sum(entry.bytes for entry in build_cache.entries())
         assert size > 2000
         assert build_cache.clear() == size
@@ -215,12 +215,12 @@ class TestClear:
 
 class TestLeftOvers:
     def test_go_after_an_hour(self, home: Path, folder: Path) -> None:
-        for name, age in ((".passing-old", 3700), (".passing-new", 3500)):
+        for name, age in ((f".passing-{0:016x}", 3700), (f".passing-{1:016x}", 3500)):
             (home / name).mkdir(parents=True)
             (home / name / "simulation").touch()
             os.utime(home / name, (time.time() - age,) * 2)
         put(KEY, folder)
-        assert sorted(path.name for path in home.iterdir()) == [".passing-new", KEY]
+        assert sorted(path.name for path in home.iterdir()) == [f".passing-{1:016x}", KEY]
 
     def test_are_no_entries(self, home: Path, folder: Path) -> None:
         put(KEY, folder)
@@ -261,7 +261,7 @@ class TestVerb:
     def test_shows_and_removes(self, home: Path, folder: Path) -> None:
         put("first", folder, size=1_500_000, used=time.time() - 7300)
         put("second", folder)
-        runtime = home.parent / "runtime" / "something"
+        runtime = home.parent / "runtime" / f"{0:024x}"
         runtime.mkdir(parents=True)
         (runtime / "object.o").write_bytes(bytes(2_000_000))
 
@@ -282,7 +282,7 @@ class TestVerb:
 
         tree: dict[str, Any] = json.loads(command("cache", "--json", DAIS_VERIF_CACHE_MB="5").stdout)
         assert (tree["folder"], tree["limit_bytes"], tree["runtime_bytes"]) == (str(home.parent), 5_000_000, 2_000_000)
-        assert [build["key"] for build in tree["builds"]] == ["second", "first"]
+        assert [build["key"] for build in tree["builds"]] == [key_called("second"), key_called("first")]
         assert tree["builds_bytes"] == sum(build["bytes"] for build in tree["builds"]) > 1_500_000
         assert FACTS.items() <= tree["builds"][0]["facts"].items()
 

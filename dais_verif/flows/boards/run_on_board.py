@@ -27,6 +27,7 @@ from dais_verif.flows.programs import (
     require_positive,
 )
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.flows.words import option_words
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.identity import Identity, require_fits, require_fits_machine
@@ -44,7 +45,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import BitstreamFacts, RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.simulation.verify import Finding
-from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
@@ -135,7 +136,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
         raise InputError.of("{target} {text!r}: cycles are for machines, but this is a program", text=board.text)
     program, warnings = read_program(request.program, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
-    stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
+    stimulus = Stimulus([*given, WithBoundaries(program, request.vectors, request.seed, check=not request.unchecked)])
     with work_folder(request.output) as folder:
         search = _search(request, program, stimulus, board, folder.path, progress)
         journal = Journal(folder.path, _what(program, request), resume=request.resume)
