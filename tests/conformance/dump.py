@@ -5,6 +5,7 @@ It runs inside the simulator and compares nothing: the comparison with the table
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from cocotb.triggers import Timer
 @cocotb.test()
 async def dump(dut: Any) -> None:
     """Write one line per vector, most significant bit first, in the folder of the run."""
-    found = []
-    for vector in Path("vectors.txt").read_text().split():
+    found, folder = [], Path(os.environ["DUMPED"])
+    for vector in (folder / "vectors.txt").read_text().split():
         dut.model_inp.value = vector
         await Timer(1, unit="ns")
         found.append(str(dut.model_out.value))
-    Path("outputs.txt").write_text("\n".join(found) + "\n")
+    (folder / "outputs.txt").write_text("\n".join(found) + "\n")

@@ -34,7 +34,7 @@ def simulate(program: Program, batch: Batch, simulator: str, folder: Path) -> li
     vectors = _rows_of_bits(pack_inputs(batch, ports), ports.input_bits)
     (folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
     package = (__package__ or "").split(".")
-    env = {"PYTHONPATH": str(Path(__file__).parents[len(package)])}
+    env = {"PYTHONPATH": str(Path(__file__).parents[len(package)]), "DUMPED": str(folder.resolve())}
     results = launch.run(simulation, f"{__package__}.dump", folder, env=env, timeout=_TIMEOUT)
     assert not launch.failed_tests(results), (folder / "simulation.log").read_text()
     found = (folder / "outputs.txt").read_text().split()

@@ -46,7 +46,7 @@ def test_what_is_open_and_what_closes_it(kink: str, tmp_path: Path, capsys: pyte
     with (tmp_path / "out" / "open.csv").open() as file:
         assert ["op 2 (relu): operand at the kink"] in list(csv.reader(file))
 
-    assert run(kink, "-o", str(tmp_path / "out"), "--json") == 0
+    assert run(kink, *FEW, "-o", str(tmp_path / "out"), "--json") == 0
     tree = json.loads(capsys.readouterr().out)
     assert tree == json.loads((tmp_path / "out" / "coverage.json").read_text())
     assert tree["coverage"]["percent"] == 100.0
