@@ -40,7 +40,7 @@ _CONSOLE = ("input", "output")
 _OPENED = "opens a file by another name than one literal among the data files, or not to read it"
 
 
-def vhdl_uses(sources: Sequence[Path], data: Collection[str], unread: Collection[str]) -> list[Use]:
+def vhdl_uses(sources: Sequence[Path], data: Sequence[str], unread: Collection[str]) -> list[Use]:
     """Return all uses with effects outside of the VHDL files ``sources``.
 
     ``data``: the names of its data files. ``unread``: names of files in defaults that every instance overrides.

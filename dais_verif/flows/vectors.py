@@ -11,7 +11,7 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
-from dais_verif.stimulus import Vectors, generate_common, read_batch
+from dais_verif.stimulus import Vectors, generate_common, read_batch, require_rows
 
 __all__ = ["WithBoundaries", "batch_of", "decimal", "decimal_rows", "real_inputs", "signed_inputs"]
 
@@ -20,6 +20,7 @@ class WithBoundaries:
     """Generated vectors, the last of which reach boundaries of the program's choices; these are found when needed."""
 
     def __init__(self, program: Program, rows: int, seed: int, *, check: bool) -> None:
+        require_rows(rows)
         self._program, self.rows, self._seed, self._check = program, rows, seed, check
 
     @cached_property

@@ -20,7 +20,7 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 from dais_verif.program.opcodes import INPUT
 
-__all__ = ["Generated", "generate", "generate_common"]
+__all__ = ["Generated", "generate", "generate_common", "require_rows"]
 
 #: Fractional bits below the port's last bit.
 _EXTRA = 2
@@ -63,12 +63,17 @@ def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
     return Generated(programs, rows, seed).slice(0, rows)
 
 
+def require_rows(rows: int) -> None:
+    """Raise ``InputError`` if ``rows`` are more vectors than can be generated."""
+    if rows > _MAX_ROWS:
+        raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
+
+
 class Generated:
     """The vectors of ``generate_common``, generated on demand."""
 
     def __init__(self, programs: Sequence[Program], rows: int, seed: int) -> None:
-        if rows > _MAX_ROWS:
-            raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
+        require_rows(rows)
         self.rows = rows
         self._seed = seed
         found: list[list[_Reader]] = [[] for _ in range(programs[0].n_in)]
