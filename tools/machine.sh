@@ -144,8 +144,8 @@ test_as() (
         say "$suite, $user: $command: exit code $code after $(($(date +%s) - began)) s"
         if [ "$code" != 0 ]; then result="FAIL ($command: exit code $code)" && break; fi
     done
-    # The last line of a summary; the versions of all that ran are kept with it.
-    counts=$(grep -E ' CPU minutes$' "$log" | tail -n 1)
+    # The last lines of a summary; the versions of all that ran are kept with them.
+    counts=$(grep -E -A1 ' CPU minutes$' "$log" | tail -n 2 | paste -s -d ' ')
     enter "$root" "$user" sh -c "cd ~/dais-verif && $versions" >>"$log" 2>&1 || true
     echo "$(date +%F) $commit $suite $user: $result in $(($(date +%s) - started)) s; ${counts:-no test ran}" | tee -a "$kept/results.txt"
     if [ "$result" = PASS ]; then
