@@ -11,6 +11,7 @@ import math
 import warnings
 import zipfile
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain, read_plain
 
-__all__ = ["is_archive", "read_array", "read_arrays"]
+__all__ = ["damage_of", "is_archive", "read_array", "read_arrays"]
 
 _ZIP = b"PK"
 _NPY = ".npy"
@@ -61,7 +62,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except InputError:
         raise
     except Exception as error:  # the reader of archives and zlib raise various errors for damaged files
-        raise InputError(f"{path}: not a readable .npz file ({_line(error)}); numpy.savez writes one") from None
+        raise InputError(f"{path}: not a readable .npz file ({damage_of(error)}); numpy.savez writes one") from None
 
 
 def read_array(path: Path, most: int = _MOST_UNPACKED, what: str = "file") -> NDArray[Any]:
@@ -89,8 +90,11 @@ def _array_of(data: bytes, where: str) -> NDArray[Any]:
             found: NDArray[Any] = array.reshape(shape, order="F" if by_columns else "C")
             return found
     except Exception as error:  # numpy's header parser raises various errors, from TokenError to TypeError
-        raise InputError(f"{where} is not a readable .npy array ({_line(error)}); numpy.save writes one") from None
+        raise InputError(f"{where} is not a readable .npy array ({damage_of(error)}); numpy.save writes one") from None
 
 
-def _line(error: Exception) -> str:
+def damage_of(error: Exception) -> str:
+    """Return on one line what a reader of arrays found. Python's words for a bad header vary with its version."""
+    if isinstance(error, (SyntaxError, TokenError)):
+        return "its header is damaged"
     return " ".join(str(error).split())[:200] or type(error).__name__

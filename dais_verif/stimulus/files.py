@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.arrays import is_archive, read_arrays
+from dais_verif.arrays import damage_of, is_archive, read_arrays
 from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain
@@ -82,7 +82,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
     except OSError:
         raise
     except Exception as error:  # numpy's header parser raises various errors, from TokenError to TypeError
-        raise InputError(f"{path}: not a readable .npy file ({error}); numpy.save writes one") from None
+        raise InputError(f"{path}: not a readable .npy file ({damage_of(error)}); numpy.save writes one") from None
     return np.array(_table(path, array, n_in))
 
 
