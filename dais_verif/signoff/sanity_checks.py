@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from dais_verif.coverage.boundaries import with_boundaries
 from dais_verif.files import write_atomically
 from dais_verif.program import load
 from dais_verif.record.proof import ProofRecord
@@ -36,7 +37,7 @@ from dais_verif.signoff.seeding import (
     with_bad,
 )
 from dais_verif.signoff.verbs import RUN, call
-from dais_verif.stimulus import Generated, Stimulus, read_batch
+from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.verdict import Verdict
 
 __all__ = ["seed_faults_in_proof", "seed_faults_in_simulation"]
@@ -122,8 +123,9 @@ def _poisoned(context: Context, folder: Path) -> list[str]:
     subject, policy = context.subject, context.policy
     program = subject.program
     given = [read_batch(Path(file.path), program.n_in) for file in subject.of("input")]
-    vectors = Stimulus([*given, Generated([program], policy.vectors, policy.seeds[0])])
-    made = poison(program, subject.path.read_bytes(), vectors, check=policy.overflow != "unchecked")
+    check = policy.overflow != "unchecked"
+    generated, _ = with_boundaries(program, policy.vectors, policy.seeds[0], check=check)  # the vectors of ``sim``
+    made = poison(program, subject.path.read_bytes(), Stimulus([*given, generated]), check=check)
     folder.mkdir(exist_ok=True)
     path = folder / made.name
     write_atomically(path, made.data)

@@ -122,7 +122,18 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "it is for benches of users, as the API is for scripts, and puts the same parts together inside a simulator",
     ),
     "signoff": (
-        {"program", "machine", "bitstream", "golden", "dut", "stimulus", "record", "simulation", "toolchain"},
+        {
+            "program",
+            "machine",
+            "bitstream",
+            "coverage",
+            "golden",
+            "dut",
+            "stimulus",
+            "record",
+            "simulation",
+            "toolchain",
+        },
         "it runs the verbs as users do, judges what they leave, and shows nothing",
     ),
 }
