@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import ToolError
-from dais_verif.toolchain.process import Session, describe_exit, last_error
+from dais_verif.toolchain.process import Session, TimeLimitError, describe_exit, last_error
 from dais_verif.toolchain.tools import in_web_assembly
 
 __all__ = ["Limits", "Tell", "run_limited"]
@@ -55,13 +54,10 @@ def run_limited(
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
     session = Session(log, cwd=log.parent, timeout=limits.seconds)
-    begun = time.monotonic()
     with _Follower(log, step, tell):
         try:
             code = session.run(tool, limited)
-        except ToolError as error:
-            if time.monotonic() - begun < limits.seconds:
-                raise
+        except TimeLimitError as error:
             raise ToolError.of("{error}; " + advice("timeout"), error=error) from None
     if code == 0:
         return
