@@ -157,6 +157,8 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
             empty += none
         choices = _choices(said).over(_choices(manifest))
         parts += [Part(program, _variant(key, said, path.parent, program, name), choices) for program in programs]
+    taken = {part.program.path.resolve() for part in parts}
+    empty += [f"no variant verifies {str(each.path)!r}" for each in all_programs if each.path.resolve() not in taken]
     return parts, [f"{name}: {why}" for why in dict.fromkeys(empty)]
 
 

@@ -45,7 +45,7 @@ class Found:
 class Search(NamedTuple):
     """What a search found. ``left_out``: entries that may hold programs and cannot be read, each with the reason.
 
-    ``rtl``: files of RTL in the folder that belong to no found design.
+    ``rtl``: files of RTL that were searched and belong to no found design.
     """
 
     found: tuple[Found, ...]
@@ -149,19 +149,21 @@ def _search(places: Iterable[Path], base: Path | None) -> Search:
             found.append(Found(folder, name_of(folder, place)))
             return
         mine = [folder / entry.name for entry in entries if not entry.name.startswith(".")]
+        hidden = (folder / entry.name for entry in entries if entry.name.startswith("."))
         if folder != place and (record := _record_in(folder)) is not None:
             left_out.extend(
                 f"{str(path)!r} is beside {record} of an earlier run, so it is taken for one of that run"
                 for path in mine
-                if (path.is_file() and _is_program(path)) or (path.is_dir() and design_mark(path) is not None)
+                if _is_judged(path)
             )
             return
+        left_out.extend(f"{str(path)!r} is hidden, so only its name finds it" for path in hidden if _is_judged(path))
         for path in [*(one for one in mine if not one.is_dir()), *(one for one in mine if one.is_dir())]:
             take(path, place)
 
     for place in places:
         take(place, place)
-    return Search(tuple(found), tuple(left_out), tuple(rtl) if base is not None else ())
+    return Search(tuple(found), tuple(left_out), tuple(rtl))
 
 
 def _closed(pattern: str) -> list[str]:
@@ -198,6 +200,11 @@ def _record_in(folder: Path) -> str | None:
 
 def _has_suffix(path: Path) -> bool:
     return path.name.lower().endswith(SUFFIXES)
+
+
+def _is_judged(path: Path) -> bool:
+    """Return True if ``path`` alone is a job: a program or a folder that is one design."""
+    return _is_program(path) or (path.is_dir() and design_mark(path) is not None)
 
 
 def _is_program(path: Path) -> bool:

@@ -109,10 +109,11 @@ def test_what_may_be_a_program_and_cannot_be_read_is_named(folder: Path) -> None
     (folder / "theirs").mkdir()
     (folder / "theirs" / "result.json").write_text('{"loss": 1}')  # not of dais-verif: it hides nothing
     (folder / "theirs" / "A.BIN").touch()
+    alkaid_folder(folder / ".draft")
     search = find(str(folder))
     assert "theirs/A.BIN" in [found.name for found in search.found]
     named = [line.split("' ")[0].rpartition("/")[2] for line in search.left_out]
-    assert sorted(named) == ["a.bin", "gone", "gone.bin", "pipe.bin", "project"]
+    assert sorted(named) == [".draft", ".hidden.bin", "a.bin", "gone", "gone.bin", "pipe.bin", "project"]
 
 
 def test_a_folder_that_cannot_be_listed_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +127,8 @@ def test_a_folder_that_cannot_be_listed_is_named(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "below" and access(path, mode))
     assert find(str(folder / "*" / "*.bin")).left_out[0].startswith(f"{str(folder / 'below')!r}")
     monkeypatch.setattr("dais_verif.regression.programs.os.scandir", refused)
-    assert [line.split(" ")[0] for line in find(str(folder)).left_out] == [repr(str(folder / "below"))]
+    named = [line.split(" ")[0] for line in find(str(folder)).left_out]
+    assert repr(str(folder / "below")) in named
 
 
 def test_links_to_folders_are_followed_once(folder: Path, tmp_path: Path) -> None:
@@ -143,6 +145,8 @@ def test_rtl_that_no_job_would_verify_is_named(folder: Path) -> None:
     (folder / "below" / "a.v").touch()
     assert "a.v" in unjudged(find(str(folder)))[0]
     assert unjudged(find(str(folder / "*.bin"))) == []
+    for pattern in ("*", "bel*", "*/*"):  # a glob that takes the RTL, or the folder in which it is
+        assert "a.v" in unjudged(find(str(folder / pattern)))[0]
     project = alkaid_folder(folder / "project")
     assert [found.name for found in find(str(folder)).found][-1] == "project"
     for pattern in (project / "model" / "comb.json.gz", folder / "**" / "comb.json.gz"):
@@ -217,6 +221,16 @@ def test_a_manifest_is_programs_times_variants_times_simulators_times_seeds(fold
         *("--rtl", str(rtl[0]), "--rtl", str(rtl[1]), "--data", str(folder / "tables")),
         *("--ports", str(folder / "ports.toml"), "--top", "top", "--clock", "clk", "--latency", "auto", "--unchecked"),
     ]
+
+
+def test_a_program_that_no_variant_takes_is_named(folder: Path) -> None:
+    (folder / "regress.toml").write_text(MANIFEST.replace('["*.bin", "below"]', '["*.dais", "below"]'))
+    assert read_manifest(folder / "regress.toml")[1] == []
+    text = 'programs = ["*.dais", "below"]\n[variants.deep]\nstages = 3\nprograms = "below"\n'
+    (folder / "regress.toml").write_text(text)
+    parts, empty = read_manifest(folder / "regress.toml")
+    assert [part.program.path.name for part in parts] == ["a.bin"]
+    assert [str(folder / "b.dais") in line for line in empty] == [True]
 
 
 def test_the_command_outranks_the_manifest(folder: Path) -> None:
