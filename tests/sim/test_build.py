@@ -64,7 +64,13 @@ async def is_wrong(dut):
 
 @cocotb.test()
 async def knows_seed_and_environment(dut):
-    assert not [name for name in sys.modules if name.startswith(("pytest", "_pytest"))], "importing them takes 0.1 s"
+    slow = ("pytest", "_pytest", "asyncio", "pdb")
+    loaded = [name for name in sys.modules if name.startswith(slow)]
+    assert loaded == [], f"loading them takes 0.1 s: {loaded}"
+    import asyncio
+    import pdb
+
+    assert asyncio.run and pdb.set_trace, "the real ones"
     assert SEED == 7
     assert os.environ["WORD"] == "two words"
 
