@@ -16,10 +16,18 @@ from dais_verif.record.simulation import SimulationRecord
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
-__all__ = ["WorkFolder", "work_folder"]
+__all__ = ["WRITTEN", "WorkFolder", "locked", "work_folder"]
 
 #: Size limit of a record, in bytes.
 _MOST_RECORD = 1 << 28
+
+#: Files at the top of a work folder that some verb writes or removes.
+WRITTEN = (
+    *("result.json", "model.v", "rtl.v", "counterexample.csv", "counterexample.npz", "progress"),
+    *("synth.json", "synth.ys", "stat.json", "sums.v", "netlist.v", "netlist.il", "ltp.txt", "yosys.log"),
+    *("regression.json", "journal.jsonl"),
+)
+_LOCK = ".lock"
 
 
 class WorkFolder:
@@ -56,8 +64,9 @@ def locked(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout  # imported here: a run without -o needs no lock
 
     make_folder(folder)
+    _require_none_of_others(folder)
     try:
-        with FileLock(folder / ".lock", timeout=0):
+        with FileLock(folder / _LOCK, timeout=0):
             yield
     except Timeout:
         raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
@@ -80,8 +89,9 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
     from filelock import FileLock, Timeout  # imported here: a run without -o needs no lock
 
     make_folder(output)
+    _require_none_of_others(output)
     try:
-        with FileLock(output / ".lock", timeout=0):
+        with FileLock(output / _LOCK, timeout=0):
             # The result of an earlier run must not remain, however this run ends.
             if found is not None and _has_found(output / "result.json"):
                 (output / found).unlink(missing_ok=True)
@@ -108,6 +118,17 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:
         raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+
+
+def _require_none_of_others(folder: Path) -> None:
+    """Raise ``InputError`` if a run would overwrite a file in ``folder`` that no run wrote: they all leave a lock."""
+    if not (folder / _LOCK).exists():
+        for name in WRITTEN:
+            if (folder / name).exists():
+                raise InputError(
+                    f"{str(folder)!r} holds {name!r}, which was not left by a run and would be lost; "
+                    "choose another folder with -o"
+                )
 
 
 def _has_found(record: Path) -> bool:

@@ -22,7 +22,7 @@ from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_b
 from dais_verif.flows.approximation.networks import Opened, Samples, open_network, read_samples
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.networks.forms import require_form
-from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.no_loss import earlier_record, require_no_loss
 from dais_verif.flows.programs import require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.synthesize import SynthesisRequest, require_target, synthesize
@@ -115,6 +115,8 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
     Verdicts: PASS; NOT_SIGNED_OFF (exit code 7) if no configuration is within the budget; NOT_RUN if none could be
     measured. Raises ``ConfigurationError`` if no configuration is for this network.
     """
+    if request.output is not None:
+        _require_own(request.output)
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     samples = read_samples(request.data, opened.exact)
     wanted = exact_outputs(opened.exact.program(), samples.vectors, request.jobs)
@@ -189,6 +191,16 @@ def exact_budget(budget: str) -> Fraction:
     if not found.is_finite():
         raise RequestError.of("{budget} must be a finite number of percent, not {value!r}.", value=budget)
     return Fraction(found)
+
+
+def _require_own(folder: Path) -> None:
+    """Raise ``InputError`` if ``folder`` holds files of the names that are written, and no record of an earlier run."""
+    there = [name for name in (_FILE, *_CURVES.values()) if (folder / name).exists()]
+    if earlier_record(folder / _RECORD, MeasuredRecord) is None and there:
+        raise InputError(
+            f"{str(folder / there[0])!r} would be overwritten, and no earlier run left it; "
+            "choose another folder with -o"
+        )
 
 
 def _measured(
