@@ -12,9 +12,9 @@ from cocotb.triggers import Trigger
 from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.words import FixedPointVector, RowLayout
 from dais_verif.errors import InputError
+from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
-from dais_verif.stimulus.generate import Generated
 
 __all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vectors"]
 
@@ -79,7 +79,7 @@ def generate_vectors(
 
     ``layout``: the layout of the inputs in the ports, ``Scoreboard.inputs``; None: as in ``model_inp``.
     """
-    generated = Generated([model.program], count, seed)
+    generated = WithBoundaries(model.program, count, seed, check=True)
 
     def made() -> Iterator[FixedPointVector]:
         for start in range(0, count, _BLOCK):

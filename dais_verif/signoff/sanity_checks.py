@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dais_verif.coverage.boundaries import with_boundaries
 from dais_verif.files import write_atomically
-from dais_verif.program import load
+from dais_verif.program import Program, load
 from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff.context import (
     Context,
@@ -28,7 +28,7 @@ from dais_verif.signoff.context import (
 )
 from dais_verif.signoff.evidence import Sent, proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judgement
-from dais_verif.signoff.seeded_faults import always_wrong, poison, sometimes_wrong
+from dais_verif.signoff.seeded_faults import always_wrong, differing_rows, poison, sometimes_wrong
 from dais_verif.signoff.seeding import (
     SEEDED_FAULT,
     is_of_what_was_seeded,
@@ -124,18 +124,21 @@ def _poisoned(context: Context, folder: Path) -> list[str]:
     program = subject.program
     given = [read_batch(Path(file.path), program.n_in) for file in subject.of("input")]
     check = policy.overflow != "unchecked"
-    generated, _ = with_boundaries(program, policy.vectors, policy.seeds[0], check=check)  # the vectors of ``sim``
-    made = poison(program, subject.path.read_bytes(), Stimulus([*given, generated]), check=check)
+
+    def vectors(of: Program) -> Stimulus:  # those of ``sim``, which reach boundaries of the program that it is given
+        return Stimulus([*given, with_boundaries(of, policy.vectors, policy.seeds[0], check=check)[0]])
+
+    made = poison(program, subject.path.read_bytes(), vectors(program), check=check)
     folder.mkdir(exist_ok=True)
     path = folder / made.name
     write_atomically(path, made.data)
-    layout = [] if made.name.endswith("json") else ["--layout", "v1"]
-    changed = load(path, layout=layout[-1] if layout else None)
+    changed = load(path, layout=made.layout)
+    rows, first = differing_rows(program, made, vectors(changed), check=check)
     hashes = [file.sha256 for file in subject.of("rtl")]
     seeded = {"program": changed.hash, "top": subject.top, "rtl": hashes, "file": path.name}
-    found = {"rows": made.rows, "first": made.first, "output": made.output, "value": str(made.value)}
+    found = {"rows": rows, "first": first, "output": made.output, "value": str(made.value)}
     write_json(folder / SEEDED_FAULT, {**seeded, **found})
-    return [str(path), *layout]
+    return [str(path), *([] if made.layout is None else ["--layout", made.layout])]
 
 
 # judging

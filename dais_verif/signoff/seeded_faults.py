@@ -27,7 +27,7 @@ from dais_verif.signoff.wrappers import OriginalDesign, inverting_wrapper
 from dais_verif.simulation.testbench.packing import Words, row_words
 from dais_verif.stimulus import Vectors
 
-__all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
+__all__ = ["Poison", "SeededFault", "always_wrong", "differing_rows", "poison", "sometimes_wrong"]
 
 #: The number of vectors chosen for RTL that is sometimes wrong: evenly spread, each with a different inverted output
 #: bit.
@@ -39,17 +39,17 @@ _SLICE = 16384
 
 @dataclass(frozen=True)
 class Poison:
-    """A changed program, whose output ``output`` is the constant ``value``.
-
-    It differs from the original program on ``rows`` vectors; the first of them has the number ``first``.
-    """
+    """The file of a changed program, whose output ``output`` is the constant ``value``."""
 
     name: str
     data: bytes
     output: int
     value: int
-    rows: int
-    first: int
+
+    @property
+    def layout(self) -> str | None:
+        """The layout in which the file is read; None: it says so itself."""
+        return None if self.name.endswith("json") else "v1"
 
 
 @dataclass(frozen=True)
@@ -76,26 +76,40 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
     """
     golden = Golden(program)
     found: tuple[int, int] | None = None
-    rows = 0
     firsts: list[int] | None = None
     for start in range(0, vectors.rows, _SLICE):
         outputs = golden.run_raw(vectors.slice(start, min(start + _SLICE, vectors.rows)), check=check, named=start)
         firsts = firsts or [int(values[0]) for values in outputs]
-        if found is None:
-            found = _two_values(program, outputs, firsts)
-            rows = start if found else 0  # all outputs of earlier rows equal those of the first row
+        found = _two_values(program, outputs, firsts)
         if found is not None:
-            rows += int(np.count_nonzero(outputs[found[0]] != found[1]))
+            break
     if found is None:
         raise InputError("no output takes two values on these vectors: no poisoned model would be detected")
     number, value = found
     constant = -value if program.outputs[number][2] else value
     if program.origin.layout == "alir":
-        changed = _in_columns(program, number, constant)
-        return Poison("poisoned.json", alir_json(to_alir(changed)), number, value, rows, 0)
+        return Poison("poisoned.json", alir_json(to_alir(_in_columns(program, number, constant))), number, value)
     if program.intervals is not None:
-        return Poison("poisoned.json", _in_json(original, number, constant), number, value, rows, 0)
-    return Poison("poisoned.bin", write_binary(_in_columns(program, number, constant), "v1"), number, value, rows, 0)
+        return Poison("poisoned.json", _in_json(original, number, constant), number, value)
+    return Poison("poisoned.bin", write_binary(_in_columns(program, number, constant), "v1"), number, value)
+
+
+def differing_rows(program: Program, made: Poison, vectors: Vectors, *, check: bool) -> tuple[int, int]:
+    """Return on how many of ``vectors`` the poisoned program differs from ``program``, and the number of the first.
+
+    Raises ``InputError`` if it differs on none.
+    """
+    golden = Golden(program)
+    rows, first = 0, None
+    for start in range(0, vectors.rows, _SLICE):
+        outputs = golden.run_raw(vectors.slice(start, min(start + _SLICE, vectors.rows)), check=check, named=start)
+        differ = np.flatnonzero(outputs[made.output] != made.value)
+        if first is None and len(differ):
+            first = start + int(differ[0])
+        rows += len(differ)
+    if first is None:
+        raise InputError("the poisoned model equals the program on all vectors, so it would not be detected")
+    return rows, first
 
 
 def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:

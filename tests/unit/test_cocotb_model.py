@@ -22,6 +22,7 @@ from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.vectors import read_vectors
 from dais_verif.cocotb.words import input_layout
 from dais_verif.errors import InputError, ProgramError, ViolationError
+from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.golden import run
 from dais_verif.program import Program
 from dais_verif.program.ports import Element
@@ -131,6 +132,15 @@ def test_generated_vectors_are_those_of_sim() -> None:
     found = [[float(value) for value in MODEL(vector).real] for vector in stream]
     assert found == expected.tolist() and len(stream) == 300
     assert list(stream) == list(stream)  # can be iterated repeatedly
+
+
+def test_generated_vectors_reach_the_boundaries_that_sim_reaches() -> None:
+    model = DaisModel(ROOT / "examples" / "quantised_mac.bin")
+    batch = WithBoundaries(model.program, 300, 5, check=True).slice(0, 300)
+    expected = run(model.program, np.array([[float(value) for value in batch.row(row)] for row in range(300)]))
+    assert [[float(value) for value in model(vector).real] for vector in generate_vectors(model, 300, seed=5)] == (
+        expected.tolist()
+    )
 
 
 def test_vectors_of_a_file(tmp_path: Path) -> None:

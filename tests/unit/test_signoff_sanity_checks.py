@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,13 +21,18 @@ from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
+from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.golden import Golden
-from dais_verif.program import OPCODES, Program, load
+from dais_verif.program import OPCODES, Program, load, write_binary
 from dais_verif.signoff.judge import possible_inputs
-from dais_verif.signoff.seeded_faults import Poison, always_wrong, poison, sometimes_wrong
+from dais_verif.signoff.sanity_checks import _poisoned
+from dais_verif.signoff.seeded_faults import Poison, always_wrong, differing_rows, poison, sometimes_wrong
+from dais_verif.signoff.seeding import SEEDED_FAULT
 from dais_verif.signoff.wrappers import OriginalDesign
 from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.stimulus import Generated
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def spoilt(program: Program, made: Poison, folder: Path, vectors: Generated) -> tuple[Program, list[int]]:
@@ -56,7 +62,7 @@ def test_a_poisoned_program_differs_just_where_it_is_said_to(
     except InputError:
         assume(False)
     changed, rows = spoilt(program, made, tmp_path, vectors)
-    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert (len(rows), rows[0]) == differing_rows(program, made, vectors, check=False)
     assert changed.output_types == program.output_types
     assert sizings_of_inputs(changed)[0] == sizings_of_inputs(program)[0]
 
@@ -76,7 +82,7 @@ def intervals_stay(path: Path, tmp_path: Path) -> None:
     vectors = Generated([program], 200, 0)
     made = poison(program, path.read_bytes(), vectors, check=True)
     changed, rows = spoilt(program, made, tmp_path, vectors)
-    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert (len(rows), rows[0]) == differing_rows(program, made, vectors, check=False)
     assert changed.n_ops == program.n_ops + 1
     for sizings in (sizings_of_inputs, sizings_of_outputs):
         assert [one.elements for one in sizings(changed)] == [one.elements for one in sizings(program)]
@@ -90,7 +96,7 @@ def test_in_alir_every_op_stays(name: str, tmp_path: Path) -> None:
     vectors = Generated([program], 200, 0)
     made = poison(program, path.read_bytes(), vectors, check=False)
     changed, rows = spoilt(program, made, tmp_path, vectors)
-    assert (len(rows), rows[0]) == (made.rows, made.first)
+    assert (len(rows), rows[0]) == differing_rows(program, made, vectors, check=False)
     assert changed.origin.layout == "alir" and changed.output_types == program.output_types
     last = program.n_ops - 1
     assert [op.spec for op in changed.ops] == [
@@ -106,6 +112,39 @@ def test_a_program_that_cannot_be_poisoned_is_refused() -> None:
     constant = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
     with raises(InputError):
         poison(constant, b"", Generated([constant], 50, 0), check=True)
+
+
+def many_choices(ops: int) -> Program:
+    """Return a program of ``ops`` ops, so many that one op more changes which boundaries are looked for."""
+    rows = [(-1, index, -1, 0, (1, 20, 0)) for index in (0, 1)]
+    rows += [(3, at % 2, -1, 0, (1, at % 18 + 1, 0)) for at in range(2, ops)]
+    return Program.build(rows, [(ops - 1, 0, 0), (ops - 2, 0, 0)], inp_shift=[0, 0])
+
+
+def counted_as_simulated(path: Path, folder: Path, check: bool) -> None:
+    """Compare the rows that a sign-off expects to be wrong with those that ``sim`` of the poisoned program finds."""
+    program, count = load(path), 400
+    subject = SimpleNamespace(program=program, path=path, top="model", of=lambda kind: [])
+    policy = SimpleNamespace(vectors=count, seeds=(3,), overflow="checked" if check else "unchecked")
+    changed_path, *layout = _poisoned(SimpleNamespace(subject=subject, policy=policy), folder)  # type: ignore[arg-type]
+    changed = load(changed_path, layout=layout[-1] if layout else None)
+    batch = WithBoundaries(changed, count, 3, check=check).slice(0, count)
+    pairs = zip(*(Golden(one).run_raw(batch, check=check) for one in (program, changed)), strict=True)
+    differ = np.flatnonzero(np.any([right != wrong for right, wrong in pairs], axis=0))
+    seeded = json.loads((folder / SEEDED_FAULT).read_text())
+    assert (seeded["rows"], seeded["first"]) == (len(differ), differ[0]), path
+
+
+def test_a_sign_off_expects_the_poisoned_model_on_the_vectors_of_sim(tmp_path: Path) -> None:
+    """Another choice of vectors, also by a single op more, and right designs are not signed off."""
+    (tmp_path / "large.bin").write_bytes(write_binary(many_choices(8_000), "v1"))
+    for path in (EXAMPLES / "quantised_mac.bin", EXAMPLES / "lookup_square.bin", tmp_path / "large.bin"):
+        counted_as_simulated(path, tmp_path / path.stem, check=False)
+
+
+def test_expected_faults_of_the_corpus_are_those_of_sim(corpus: Path, tmp_path: Path) -> None:
+    for path in sorted(corpus.glob("*/da4ml.json")):
+        counted_as_simulated(path, tmp_path / path.parent.name, check=True)
 
 
 # RTL

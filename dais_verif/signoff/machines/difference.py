@@ -59,9 +59,9 @@ def _compare_poisoned(context: Context, folder: Path) -> None:
     made = poison(program, path.read_bytes(), vectors, check=False)
     make_folder(folder)
     write_atomically(folder / made.name, made.data)
-    poisoned = load(folder / made.name, layout=None if made.name.endswith("json") else "v1")
+    poisoned = load(folder / made.name, layout=made.layout)
     write_json(folder / SEEDED_FAULT, {"program": poisoned.hash, "file": made.name, "output": made.output})
-    layout = [] if made.name.endswith("json") else ["--layout-b", "v1"]
+    layout = [] if made.layout is None else ["--layout-b", made.layout]
     _diff(context, folder, [plain_path(folder / made.name), *layout])
 
 
