@@ -57,7 +57,8 @@ class Names:
     def take(self, wanted: str) -> str:
         """Return a free name, and mark it as taken: ``wanted`` itself if possible."""
         name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
-        name = name if is_module_name(name) else f"s_{name}"
+        while not is_module_name(name):
+            name = f"s_{name}"
         free, number = name, 2
         while free in self._taken:
             free, number = f"{name}_{number}", number + 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dais_verif.errors import InputError
 from dais_verif.synthesis.ghdl_netlist import Gate, Module
-from dais_verif.verilog_names import is_module_name
+from dais_verif.verilog_names import Names, is_module_name
 
 __all__ = ["written"]
 
@@ -76,8 +76,28 @@ def written(
 
     ``is_slice``: whether the bounds of a slice begin at a place. Raises ``InputError`` for a gate that has no rule.
     """
-    found = {module.name: module for module in modules}
-    return "\n".join(line for module in found.values() for line in _Writer(module, found, original, is_slice).lines())
+    found: dict[str, Module] = {}
+    taken, words = Names(), dict[str, str]()
+    for module in modules:
+        if module.name in found:
+            raise _two_of_one_name(found[module.name], module, original)
+        found[module.name] = module
+        words[module.name] = taken.take(_plain(module.name))
+    design = _Design(found, words, original, is_slice)
+    return "\n".join(line for module in found.values() for line in _Writer(module, design).lines())
+
+
+def _two_of_one_name(first: Module, second: Module, original: Callable[[str], str | None]) -> InputError:
+    """Return the error for two modules of one name: instances name only that, so nobody can tell which one they are."""
+    places = []
+    for module in (first, second):
+        file, line, _ = module.body.place if module.body is not None else ("", 0, 0)
+        places.append(f"{original(file) or file}:{line}")
+    return InputError(
+        f"{places[0]}: GHDL's synthesis gives this entity the name {_plain(first.name)!r}, which it also gives to the"
+        f" one at {places[1]}: two architectures of an entity, or an entity named like another with the values of its"
+        " generics; rename one"
+    )
 
 
 def _plain(name: str) -> str:
@@ -102,17 +122,22 @@ class _Value:
         return f"{len(self.bits)}'b{self.bits}"
 
 
+@dataclass(frozen=True)
+class _Design:
+    """All modules, and their names in Verilog. The functions are those of :func:`written`."""
+
+    modules: Mapping[str, Module]
+    words: Mapping[str, str]
+    original: Callable[[str], str | None]
+    is_slice: Callable[[tuple[str, int, int]], bool]
+
+
 class _Writer:
     """The text of one module."""
 
-    def __init__(
-        self,
-        module: Module,
-        modules: Mapping[str, Module],
-        original: Callable[[str], str | None],
-        is_slice: Callable[[tuple[str, int, int]], bool],
-    ) -> None:
-        self.module, self.modules, self.original, self.is_slice = module, modules, original, is_slice
+    def __init__(self, module: Module, design: _Design) -> None:
+        self.module, self.design, self.modules = module, design, design.modules
+        self.original, self.is_slice = design.original, design.is_slice
         self.used: set[str] = set()
         self.widths: dict[int, int] = {}
         self.drivers: dict[int, Gate] = {}
@@ -182,7 +207,7 @@ class _Writer:
         ]
         if self.module.body is not None:
             yield from self._line(self.module.body)
-        yield f"module {_plain(self.module.name)}" + (" (" if ports else ";")
+        yield f"module {self.design.words[self.module.name]}" + (" (" if ports else ";")
         if ports:
             yield "  " + ",\n   ".join(ports) + ");"
         if self.module.body is not None:
@@ -398,7 +423,7 @@ class _Writer:
         module = self.modules.get(gate.kind)
         if module is None:
             raise self.refuse(gate, f"{_plain(gate.kind)!r} has no entity in the RTL; add its file")
-        inner = _Writer(module, self.modules, self.original, self.is_slice)
+        inner = _Writer(module, self.design)
         wires = [
             *(
                 (name, self.of(net))
@@ -407,7 +432,7 @@ class _Writer:
             ),
             *((name, self.names[net]) for name, (net, width) in zip(inner.outputs, gate.outputs, strict=True) if width),
         ]
-        yield f"  {_plain(gate.kind)} {self._named(gate.name)} ("
+        yield f"  {self.design.words[gate.kind]} {self._named(gate.name)} ("
         yield "    " + ",\n    ".join(f".{name}({value})" for name, value in wires) + ");"
 
     # Memories: a chain of ports, in the order in which they act.

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import StateError
@@ -29,6 +30,9 @@ _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process
 #: Attributes that are signals themselves or depend on time.
 _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_event", "last_value", "driving_value")
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
+
+#: Words that may follow the name of a type, or that come before one.
+_AFTER_TYPE = ("range", "bus", "register", "is", "in", "out", "inout", "buffer", "linkage")
 
 _Token = tuple[str, int]
 
@@ -88,8 +92,11 @@ def refuse_misread(sources: Sequence[Path]) -> None:
 def refuse_events(sources: Sequence[Path]) -> None:
     """Raise ``StateError`` if simulation and synthesis of the VHDL files ``sources`` may differ."""
     files = [(source, list(_tokens(source.read_text(encoding="latin-1")))) for source in sources]
+    ports = _ports([[word for word, _ in tokens] for _, tokens in files])
     for source, tokens in files:
         words = [word for word, _ in tokens]
+        scope = _scope(words, ports)
+        _refuse_calls(source, tokens, scope)
         for number, (word, line) in enumerate(tokens):
             where = f"{os.path.relpath(source)}:{line}"
             if word == "after":
@@ -99,7 +106,7 @@ def refuse_events(sources: Sequence[Path]) -> None:
         for number, (word, line) in enumerate(tokens):
             where = f"{os.path.relpath(source)}:{line}"
             if word == "process" and words[number - 1] != "end":
-                _refuse_process(words, number, _signals(words), where)
+                _refuse_process(words, number, scope, where)
     _refuse_unseen(files)
     clocks = _clocks([[word for word, _ in tokens] for _, tokens in files])
     for source, tokens in files:
@@ -132,6 +139,36 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
                 raise StateError(f"{where}: an external name cannot be followed; use a port")
             if word in ("force", "guarded", "disconnect"):
                 raise StateError(f"{where}: {word!r} has no meaning in a proof; remove it")
+            resolved = _resolved_by(words, number)
+            if resolved not in ("", "resolved"):
+                raise StateError(
+                    f"{where}: resolution function {resolved!r} computes the value of a signal in a simulator, and"
+                    " GHDL's synthesis ignores it; use std_logic and one driver"
+                )
+
+
+def _resolved_by(words: Sequence[str], number: int) -> str:
+    """Return the resolution function in the type of the signal, subtype or element that the word at ``number`` begins.
+
+    It is a name, or a parenthesis, before the name of the type.
+    """
+    if words[number] == "signal":
+        colon = next((n for n in range(number, len(words)) if words[n] in (":", ";")), number)
+        first = colon + 1 if words[colon] == ":" else 0
+        first += words[first] in ("in", "out", "inout")  # a parameter
+    elif words[number] == "subtype":
+        first = number + 3
+    elif words[number] == "of" and words[number - 1 : number] == [")"]:
+        first = number + 1
+    else:
+        return ""
+    if first and words[first : first + 1] == ["("]:
+        return words[first + 1]
+    at = first + 1
+    while first and words[at : at + 1] == ["."]:
+        at += 2
+    followed = words[at : at + 1]
+    return words[at - 1] if first and followed and _is_name(followed[0]) and followed[0] not in _AFTER_TYPE else ""
 
 
 def _declares_signal(words: Sequence[str], number: int) -> bool:
@@ -194,6 +231,108 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield (word if word.startswith("\\") else word.lower()), line
 
 
+@dataclass(frozen=True)
+class _Scope:
+    """What the names of a file denote. ``aliases``: the signal behind each alias of one.
+
+    ``readers``: procedures and impure functions that read signals which are not their parameters.
+    """
+
+    signals: set[str]
+    aliases: Mapping[str, str]
+    readers: set[str]
+
+
+def _ports(files: Sequence[Sequence[str]]) -> dict[str, set[str]]:
+    """Return the ports of each entity in ``files``."""
+    found: dict[str, set[str]] = {}
+    for words in files:
+        for n, word in enumerate(words):
+            if word == "entity" and words[n - 1 : n] != ["end"] and words[n + 2 : n + 3] == ["is"]:
+                until = (m for m in range(n, len(words)) if words[m] in ("end", "begin"))
+                found.setdefault(words[n + 1], set()).update(_signals(words[n : next(until, len(words))]))
+    return found
+
+
+def _scope(words: Sequence[str], ports: Mapping[str, set[str]]) -> _Scope:
+    signals, aliases = _signals(words), dict[str, str]()
+    for n, word in enumerate(words):
+        if word == "architecture" and words[n + 2 : n + 3] == ["of"]:
+            signals |= ports.get(words[n + 3], set())
+    for n, word in enumerate(words):
+        if word == "alias":
+            rest = words[n + 1 : words.index(";", n)]
+            target = rest[rest.index("is") + 1]
+            if aliases.get(target, target) in signals:
+                aliases[rest[0]] = aliases.get(target, target)
+    bodies = list(_bodies(words))
+    readers: set[str] = set()
+    while True:
+        more = set[str]()
+        for name, start, end in bodies:
+            own = _declared(words, start, end, ("signal", "variable", "constant")) | _parameters(words, start)
+            if {aliases.get(path, path) for path in words[start:end]} & signals - own or readers & set(
+                words[start:end]
+            ):
+                more.add(name)
+        if more <= readers:
+            return _Scope(signals, aliases, readers)
+        readers |= more
+
+
+def _bodies(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield each procedure and impure function with a body: its name, and the positions after it and at its end."""
+    for n, word in enumerate(words):
+        if word not in ("procedure", "function") or words[n - 1] == "end":
+            continue
+        if word == "function" and words[n - 1] != "impure":
+            continue
+        at = n + 2
+        while words[at] not in ("is", ";"):
+            at = _closed(words, at) if words[at] == "(" else at + 1
+        if words[at] == ";" or words[at + 1] == "new":
+            continue
+        depth, end = 1, at
+        while depth and end + 1 < len(words):
+            end += 1
+            opens = words[end] in ("if", "case", "loop", "record", "units", "protected") and words[end - 1] != "end"
+            depth += opens - (words[end] == "end")
+            if words[end] in ("function", "procedure") and words[end - 1] != "end":
+                inner = next(m for m in range(end, len(words)) if words[m] in ("is", ";") and not _open(words, end, m))
+                depth += words[inner] == "is"
+        yield words[n + 1], n + 2, end
+
+
+def _open(words: Sequence[str], first: int, end: int) -> bool:
+    return words[first:end].count("(") > words[first:end].count(")")
+
+
+def _parameters(words: Sequence[str], start: int) -> set[str]:
+    """Return the names of the parameters in the parentheses at ``start``."""
+    found: set[str] = set()
+    names: list[str] = []
+    for word in words[start : _closed(words, start)] if words[start] == "(" else ():
+        if word == ":":
+            found.update(names)
+        names = [] if word in (";", ":", "(") else [*names, word]
+    return found
+
+
+def _refuse_calls(source: Path, tokens: Sequence[_Token], scope: _Scope) -> None:
+    """Raise ``StateError`` for a call outside of processes, which runs when an argument changes, and then only."""
+    words = [word for word, _ in tokens]
+    inside = {n for _, start, end in _bodies(words) for n in range(start - 2, end + 3)}
+    for n, word in enumerate(words):
+        if word == "process" and words[n - 1] != "end":
+            inside.update(range(n, _end_of_process(words, n)))
+        declares = words[n - 1] in ("procedure", "function", "end")
+        if word in scope.readers and n not in inside and not declares:
+            raise StateError(
+                f"{os.path.relpath(source)}:{tokens[n][1]}: {word!r} reads signals that are not its parameters, and is"
+                " called outside of a process; call it in a process (all)"
+            )
+
+
 def _signals(words: Sequence[str]) -> set[str]:
     """Return the names of all signals and ports of all units; a superfluous name can only cause a refusal."""
     found: set[str] = set()
@@ -214,39 +353,60 @@ def _signals(words: Sequence[str]) -> set[str]:
     return found - {",", "signal", "("}
 
 
-def _refuse_process(words: Sequence[str], number: int, signals: set[str], where: str) -> None:
-    end = next(
-        n
-        for n in range(number, len(words))
-        if words[n] == "end" and words[n + 1 : n + 2] in (["process"], ["postponed"])
-    )
+def _refuse_process(words: Sequence[str], number: int, scope: _Scope, where: str) -> None:
+    """Raise ``StateError`` if the process at ``number`` reads a signal at whose changes it does not run."""
+    end = _end_of_process(words, number)
     listed: set[str] = set()
     start = number + 1
     if words[start] == "(":
         close = words.index(")", start) if "(" not in words[start + 1 : words.index(")", start)] else None
         if close is None:
             raise StateError(f"{where}: a sensitivity list must name whole signals here; write process (all)")
-        listed, start = set(words[start + 1 : close]), close + 1
+        listed, start = set("".join(words[start + 1 : close]).split(",")), close + 1
     elif "until" in words[start:end]:
         return  # GHDL's synthesis supports only one form of this, which is a clock
     if "all" in listed:
         return
-    if "impure" in words or "procedure" in words:
+    begin = words.index("begin", start) + 1
+    if {"impure", "procedure", *scope.readers} & set(words[start:end]):
         raise StateError(
             f"{where}: the signals that a procedure or an impure function reads are not followed; write process (all)"
         )
-    for name in _read(words, words.index("begin", start) + 1, end):
-        if name in signals and name not in listed:
+    local = set() if "function" in words[start:end] else _declared(words, start, begin, ("variable", "constant"))
+    for path in _read(words, begin, end):
+        name = path.partition(".")[0]
+        base = scope.aliases.get(name, name)
+        if base not in scope.signals or name in local:
+            continue
+        parts = path.split(".")
+        if base not in listed and not any(".".join(parts[:n]) in listed for n in range(1, len(parts) + 1)):
             raise StateError(
-                f"{where}: the process reads {name!r}, which its sensitivity list does not contain as a whole;"
+                f"{where}: the process reads {base!r}, which its sensitivity list does not contain as a whole;"
                 " simulation and hardware would differ: write process (all)"
             )
 
 
+def _declared(words: Sequence[str], first: int, end: int, kinds: Sequence[str]) -> set[str]:
+    """Return the names that declarations of ``kinds`` between two positions introduce."""
+    found: set[str] = set()
+    for n in range(first, end):
+        if words[n] in kinds:
+            found.update(words[n + 1 : words.index(":", n)])
+    return found - {","}
+
+
+def _end_of_process(words: Sequence[str], number: int) -> int:
+    return next(
+        n
+        for n in range(number, len(words))
+        if words[n] == "end" and words[n + 1 : n + 2] in (["process"], ["postponed"])
+    )
+
+
 def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
-    """Yield the names that a process reads outside of statements at clock edges."""
+    """Yield the names that a process reads outside of statements at clock edges, with their fields, as in ``r.x``."""
     clocked: list[bool] = []
-    n = first
+    n, depth = first, 0
     while n < end:
         word = words[n]
         if word in ("if", "elsif", "else") and words[n - 1] != "end" and _is_statement(words, n):
@@ -254,7 +414,7 @@ def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
             condition = words[n:then]
             edge = any(name in condition for name in _EDGES) or ("event" in condition and "'" in condition)
             around = clocked if word == "if" else clocked[:-1]
-            yield from () if edge or any(around) else condition
+            yield from () if edge or any(around) else (path for path, _ in _paths(words, n, then))
             clocked = [*around, edge]
             n = then + 1
             continue
@@ -262,11 +422,49 @@ def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
             clocked.pop()
             n += 2
             continue
-        target = words[n - 1] in _BEFORE and words[n + 1] == "<="
-        fixed = words[n + 1] == "'" and words[n + 2] in _FIXED
-        if not any(clocked) and not target and not fixed:
-            yield word
+        if any(clocked):
+            n += 1
+            continue
+        if not depth and _begins_statement(words, n):
+            after = _after_target(words, n)
+            if after is not None:
+                yield from (path for path, inner in _paths(words, n, after) if inner > (word == "("))
+                n = after + 1
+                continue
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        for path, _ in _paths(words, n, n + 1):
+            yield path
         n += 1
+
+
+def _paths(words: Sequence[str], first: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield the names of values with their fields, and how deep in parentheses they are."""
+    depth = 0
+    for n in range(first, end):
+        depth += {"(": 1, ")": -1}.get(words[n], 0)
+        if (
+            not _is_name(words[n])
+            or words[n - 1] in (".", "'")
+            or (words[n + 1 : n + 2] == ["'"] and words[n + 2] in _FIXED)
+        ):
+            continue
+        path, following = words[n], n + 1
+        while words[following : following + 1] == ["."]:
+            path, following = f"{path}.{words[following + 1]}", following + 2
+        yield path, depth
+
+
+def _begins_statement(words: Sequence[str], n: int) -> bool:
+    before = words[n - 1]
+    return before in (";", "begin", "then", "loop", "=>", ":") or (before == "else" and _is_statement(words, n - 1))
+
+
+def _after_target(words: Sequence[str], n: int) -> int | None:
+    """Return the position of the arrow if a target of an assignment begins at ``n``."""
+    end = n if words[n] == "(" else n + 1
+    while end < len(words) and words[end] in ("(", "."):
+        end = _closed(words, end) if words[end] == "(" else end + 2
+    return end if words[end : end + 1] == ["<="] else None
 
 
 def _is_statement(words: Sequence[str], n: int) -> bool:

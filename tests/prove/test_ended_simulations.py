@@ -12,7 +12,7 @@ from support.adder import ADDER
 from dais_verif.flows.proof.replay import judge_replay
 from dais_verif.program import Program
 from dais_verif.prover.results import Proof
-from dais_verif.record.simulation import ENDED_BY_RTL
+from dais_verif.record.simulation import ENDED_BY_RTL, SimulatorResult
 from dais_verif.simulation.verify import Finding
 from dais_verif.verdict import Verdict
 
@@ -63,6 +63,13 @@ def test_a_simulation_that_a_bound_check_ended_confirms_nothing(tmp_path: Path) 
     run = run_prove(program, tmp_path, "--rtl", tmp_path / "bound.vhd", confirm=True)
     assert run.ending == ("UNKNOWN", 6), run.tree
     assert "bound check failure at bound.vhd:5" in run.tree["message"]
+
+
+def test_a_counterexample_that_a_bound_check_stops_is_no_failure_of_a_tool() -> None:
+    refuted = Proof(Verdict.RTL_MISMATCH, "output 0 is wrong", [], [], [], 0, False, False)
+    result = SimulatorResult("ghdl", "2.0", failure="bound check failure at m.vhd:6", stopped=True)
+    stopped = judge_replay(refuted, Finding(Verdict.TOOL_FAILURE, result.failure or "", [result]))
+    assert stopped.verdict is Verdict.UNKNOWN and "m.vhd:6" in stopped.message
 
 
 #: Calls that depend on a value, with their description in the message: in a block, beside an assignment, in a task.

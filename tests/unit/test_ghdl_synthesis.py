@@ -225,3 +225,17 @@ def test_the_last_write_of_an_edge_holds() -> None:
 def test_a_memory_that_is_read_after_it_was_written_is_refused() -> None:
     with pytest.raises(InputError, match="after it was written"):
         memory("$mem_wr_sync", "$mem_rd")
+
+
+def test_modules_have_names_of_their_own() -> None:
+    body = [
+        Gate(name, name, (), (), (), ("m.vhd", line, 1))
+        for line, name in enumerate(("\\t", "\\always", "\\s_s_always"))
+    ]
+    instances = tuple(Gate(f"\\u{n}", gate.kind, (), (), (), ("", 0, 0)) for n, gate in enumerate(body[1:]))
+    top, *others = (Module(gate.kind, (), (), gate, ()) for gate in body)
+    text = written([replace(top, gates=instances), *others], lambda file: file, lambda place: False)
+    for line in ("module t;", "module s_s_always;", "module s_s_always_2;", "  s_s_always u0 (", "  s_s_always_2 u1 ("):
+        assert line in text.split("\n")
+    with pytest.raises(InputError, match=r"^m\.vhd:1: .*m\.vhd:1: .*rename"):
+        written([top, others[0], others[0]], lambda file: file, lambda place: False)

@@ -14,6 +14,11 @@ HEAD = """library ieee; use ieee.std_logic_1164.all;
 entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;
 architecture rtl of model is
   signal q, r, c2 : std_logic; signal s : std_logic_vector(3 downto 0); -- a wait after all
+  signal t : work.p.pair; alias d : std_logic_vector(3 downto 0) is b;
+  impure function of_b(x : std_logic_vector) return std_logic is begin return x(0) xor b(0); end;
+  procedure calls_of_b(signal x : in std_logic_vector; signal o : out std_logic) is begin
+    if x(0) = '1' then o <= of_b(x); end if; end;
+  procedure passed(signal x : in std_logic_vector; signal o : out std_logic) is begin o <= x(0); end;
 begin
 """
 
@@ -56,6 +61,17 @@ def looked_at(body: str, folder: Path) -> None:
         (f"with rst select c2 <= clk when '0', '0' when others; {CLOCKED.replace('clk', 'c2')}", "clock 'c2'"),
         ("c2 <= clk; process begin wait until c2 = '1'; q <= r; end process;", "clock 'c2'"),
         ("y <= a(0)'delayed;", "'delayed'"),
+        ("process (a) begin y <= a(0) when b <= 3 else '0'; end process;", "reads 'b'"),
+        ("process (a) begin for i in 0 to 3 loop exit when b <= i; y <= a(i); end loop; end process;", "reads 'b'"),
+        ("process (a) begin y <= f(a, n => b <= 3); end process;", "reads 'b'"),
+        ("process (a) begin s(to_integer(b)) <= a(0); end process;", "reads 'b'"),
+        ("process (t.x) begin y <= t.x xor t.z; end process;", "reads 't'"),
+        ("process (a) begin y <= a(0) xor d(0); end process;", "reads 'b'"),
+        ("y <= of_b(a);", "'of_b' reads signals"),
+        ("calls_of_b(a, y);", "'calls_of_b' reads signals"),
+        ("process (a) begin y <= of_b(a); end process;", "not followed"),
+        ("bb : block is signal n : wired bit; begin end block;", "resolution function 'wired'"),
+        ("bb : block is subtype n is work.p.wired bit; begin end block;", "resolution function 'wired'"),
         ("y <= << signal .top.u.q : std_logic >>;", "external name"),
     ],
 )  # fmt: skip
@@ -68,6 +84,13 @@ def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> No
     "body",
     [
         "y <= a(0); s <= a and b;",
+        "process (a) begin s(2) <= a(0); s(3 downto 0) <= a; lab : y <= a(1); end process;",
+        "process (t.x, t.z) begin y <= t.x xor t.z; end process;",
+        "process (d) begin y <= d(0); end process;",
+        "process (a) variable b : bit; begin b := a(0); y <= b; end process;",
+        "process (all) begin y <= of_b(a); end process;",
+        "passed(a, y);",
+        "bb : block is signal n : resolved std_ulogic; signal m : natural range 0 to 3; begin end block;",
         "process (a) begin if a = b\"0011\" then y <= '0'; else y <= a(0); end if; end process;",
         "process (all) begin y <= a(0) xor b(0); end process;",
         "process (a, b) begin y <= a(0) xor b(0); end process;",
@@ -89,6 +112,14 @@ def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> No
 )
 def test_what_simulates_alike(body: str, tmp_path: Path) -> None:
     looked_at(body, tmp_path)
+
+
+def test_a_port_of_an_entity_in_another_file(tmp_path: Path) -> None:
+    entity, architecture = HEAD.split("architecture")
+    (tmp_path / "e.vhd").write_text(entity)
+    (tmp_path / "a.vhd").write_text(f"architecture{architecture}process (a) begin y <= b(0); end process;\nend;\n")
+    with pytest.raises(StateError, match=r"a\.vhd:\d+: .*reads 'b'"):
+        refuse_events([tmp_path / "e.vhd", tmp_path / "a.vhd"])
 
 
 ALIAS = HEAD.replace("begin\n", "  alias c3 : std_logic is c2;\nbegin\n")
@@ -127,7 +158,7 @@ def test_signals_of_a_package(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_match_with_any_value_is_refused(body: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "m.vhd").write_text(f"{HEAD}\n\n{body}\nend;\n")
-    with pytest.raises(StateError, match=rf"m\.vhd:8: .*{what}"):
+    with pytest.raises(StateError, match=rf"m\.vhd:13: .*{what}"):
         refuse_misread([tmp_path / "m.vhd"])
 
 

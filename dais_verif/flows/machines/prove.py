@@ -215,7 +215,8 @@ def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[
         return replace(proof, verdict=replayed.verdict)
     if replayed.verdict is Verdict.TOOL_FAILURE:
         message = f"{proof.message}; not replayed: {replayed.message}"
-        return replace(proof, verdict=Verdict.TOOL_FAILURE, message=message)
+        stopped = any(result.stopped for result in replayed.simulators)
+        return replace(proof, verdict=Verdict.UNKNOWN if stopped else Verdict.TOOL_FAILURE, message=message)
     why = (
         several_readings(readings)
         if readings

@@ -191,8 +191,11 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=finding.verdict, message=finding.message)
     if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # the run gave no output
         return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; replayed: {finding.message}")
+    message = f"{proof.message}; not replayed: {finding.message}"
+    if finding.verdict is Verdict.TOOL_FAILURE and any(result.stopped for result in finding.simulators):
+        return replace(proof, verdict=Verdict.UNKNOWN, proved_outputs=(), message=message)  # a bound check of VHDL
     if finding.verdict is Verdict.TOOL_FAILURE:
-        return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
+        return replace(proof, verdict=finding.verdict, message=message)
     from dais_verif.prover.proof import UNDEFINED  # already imported by the proof
 
     why = several_readings(readings) if readings else "please report this"
