@@ -179,11 +179,18 @@ def reader_arguments(context: Context, both: bool = False) -> list[str]:
 
 
 def simulate(
-    context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, program: list[str] | None = None
+    context: Context,
+    folder: Path,
+    design: list[str],
+    asked: Asked,
+    vectors: int,
+    program: list[str] | None = None,
+    *,
+    builds: bool = False,
 ) -> None:
     """Run ``sim`` on ``design`` with ``vectors`` generated vectors, and write a summary of all its vectors.
 
-    ``program``: the arguments of a program other than the signed-off one.
+    ``program``: the arguments of a program other than the signed-off one. ``builds``: as in ``call``.
     """
     policy, subject = context.policy, context.subject
     arguments = [*(program or program_arguments(subject)), *design]
@@ -197,7 +204,7 @@ def simulate(
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
     arguments += ["--coverage"] if asked.covered else []
     arguments += ["--jobs", str(context.jobs)] if context.jobs else []
-    call("sim", arguments, folder)
+    call("sim", arguments, folder, builds=builds)
     record = simulated(folder)
     compared = min((simulator.vectors_compared for simulator in record.simulators), default=0)
     sent = summary(folder / RUN, bits_of(record, subject.program), record.vectors, compared)

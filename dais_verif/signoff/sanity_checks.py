@@ -97,7 +97,8 @@ def _simulate_poisoned(context: Context, folder: Path, good: str) -> None:
     record, asked = simulated(context.folder / good), _asked(context)
     program = _poisoned(context, folder)
     design = [*file_arguments(context.subject, context.policy), *pin_arguments(context, record)]
-    simulate(context, folder, design, asked, context.policy.vectors, program)
+    # The build is that of the run without a fault: the same RTL in the same simulators.
+    simulate(context, folder, design, asked, context.policy.vectors, program, builds=True)
 
 
 def _prove_bad(context: Context, folder: Path, good: str) -> None:

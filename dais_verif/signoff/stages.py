@@ -146,7 +146,8 @@ def _run_simulation(context: Context, folder: Path, seed: int) -> None:
         simulate_machine(context, folder, machine_design(context), asked, context.policy.vectors)
         return
     design = design_arguments(context.subject, context.policy)
-    simulate(context, folder, design, _of_simulation(context, seed), context.policy.vectors)
+    first = seed == context.policy.seeds[0]  # the others do not take its build
+    simulate(context, folder, design, _of_simulation(context, seed), context.policy.vectors, builds=first)
 
 
 def _judge_simulation(context: Context, folder: Path, seed: int) -> Judgement:

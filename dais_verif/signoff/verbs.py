@@ -33,8 +33,8 @@ _MESSAGES = "messages.txt"
 #: Like ``python -m dais_verif``, but always with the running package, whatever the current folder contains.
 _START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from dais_verif.cli.main import main; main()"
 
-#: Every simulation is built for the sign-off, because cached builds are not trusted.
-_ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
+#: No build is kept: each simulation that must pass is built for itself.
+_NO_BUILDS = {"DAIS_VERIF_CACHE_MB": "0"}
 
 #: The variables that select the cache of the running sign-off.
 _cache: ContextVar[Mapping[str, str]] = ContextVar("cache", default=MappingProxyType({}))
@@ -72,11 +72,11 @@ def own_cache(folder: Path, *, paranoid: bool = False) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True) -> Call:
+def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True, builds: bool = False) -> Call:
     """Run the command ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
 
-    ``keeps``: the command gets a folder of its own with ``-o``. Any verdict is accepted. Raises ``ToolError`` if the
-    command cannot be started.
+    ``keeps``: the command gets a folder of its own with ``-o``. ``builds``: its builds are kept in the cache of this
+    sign-off, and taken from there. Any verdict is accepted. Raises ``ToolError`` if the command cannot be started.
     """
     make_folder(folder)
     shutil.rmtree(folder / RUN, ignore_errors=True)
@@ -89,7 +89,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
         try:
             process = subprocess.Popen(
                 [sys.executable, "-c", start, *arguments],
-                env={**os.environ, **_ENVIRONMENT, **_cache.get()},
+                env={**os.environ, **({} if builds else _NO_BUILDS), **_cache.get()},
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,
