@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import platform
@@ -47,8 +48,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    gc.unfreeze()
-    gc.enable()
+    gc.freeze()  # at its end, pytest searches for garbage five times
+    atexit.register(gc.unfreeze)
 
 
 _SPENT = pytest.StashKey[float]()

@@ -6,7 +6,6 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["BrokenRule", "meaningless_data", "validate"]
 
 Mask = NDArray[np.bool_]
+
+
+def _codes(kind: Pattern | Data) -> Mask:
+    """Return a table with True at the opcodes of ``kind``; negative opcodes count from its end, as numpy's indices."""
+    table = np.zeros(max(OPCODES) - min(OPCODES) + 1, dtype=bool)
+    table[[code for code, row in OPCODES.items() if kind in (row.pattern, row.data)]] = True
+    return table
+
+
+_CODES = {kind: _codes(kind) for kind in (*Pattern, *Data)}
 
 
 class BrokenRule(ProgramError):
@@ -57,12 +66,13 @@ def validate(program: Program) -> None:
 
 def meaningless_data(program: Program) -> Ints:
     """Return the indices of ops whose data word is not 0 although their opcode does not use it."""
-    return np.flatnonzero(_has(program, lambda spec: spec.data is Data.NONE) & (program.columns.data != 0))
+    return np.flatnonzero(_has(program, Data.NONE) & (program.columns.data != 0))
 
 
-def _has(program: Program, wanted: Callable[..., bool]) -> Mask:
-    """Return a mask of the ops whose row of the opcode table satisfies ``wanted``."""
-    return np.isin(program.columns.code, [spec.code for spec in OPCODES.values() if wanted(spec)])
+def _has(program: Program, kind: Pattern | Data) -> Mask:
+    """Return a mask of the ops of ``kind``, for a program with known opcodes only."""
+    mask: Mask = _CODES[kind][program.columns.code]
+    return mask
 
 
 def _refuse_op(program: Program, bad: Mask, field: str, values: Ints, rule: str, remedy: str, part: str = "op") -> None:
@@ -108,10 +118,10 @@ def _check_opcodes(program: Program) -> None:
 def _check_operands(program: Program) -> None:
     _, id0, id1, *_ = program.columns
     own = np.arange(program.n_ops)
-    is_input = _has(program, lambda spec: spec.pattern is Pattern.INPUT)
-    no_operand = _has(program, lambda spec: spec.pattern is Pattern.NONE)
-    binary = _has(program, lambda spec: spec.pattern is Pattern.BINARY)
-    terms = _has(program, lambda spec: spec.pattern is Pattern.TERMS)
+    is_input = _has(program, Pattern.INPUT)
+    no_operand = _has(program, Pattern.NONE)
+    binary = _has(program, Pattern.BINARY)
+    terms = _has(program, Pattern.TERMS)
     for name, ids, used in (("id0", id0, ~is_input & ~no_operand), ("id1", id1, binary)):
         _refuse_op(program, used & ~terms & ((ids < 0) | (ids >= own)), name, ids, _EARLIER, _SSA)
     bad = is_input & ((id0 < 0) | (id0 >= program.n_in))
@@ -127,7 +137,7 @@ def _check_terms(program: Program) -> None:
     op, shift, negative = program.terms
     if not len(op) == len(shift) == len(negative):
         raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")
-    is_sum = _has(program, lambda spec: spec.pattern is Pattern.TERMS)
+    is_sum = _has(program, Pattern.TERMS)
     first, count = program.columns.id0, program.columns.id1
     _refuse_op(program, is_sum & (count < 1), "number of terms", count, "must be at least 1", _WRITER)
     before = np.cumsum(np.where(is_sum, count, 0)) - count
@@ -171,7 +181,7 @@ def _check_types(program: Program) -> None:
 def _check_data(program: Program) -> None:
     data = program.columns.data
     low, high = low_int32(data), high_int32(data)
-    by_kind = {kind: _has(program, lambda spec, kind=kind: spec.data is kind) for kind in Data}
+    by_kind = {kind: _has(program, kind) for kind in Data}
 
     shifts = by_kind[Data.SHIFT] | by_kind[Data.SHIFT_ONLY]
     _refuse_op(program, shifts & _beyond(data), "data (shift)", data, _WITHIN, _LAYOUT)

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = [
     "own_files",
     "package_files",
     "python_files",
+    "sha256_of",
     "stamp_of",
     "tool_files",
 ]
@@ -123,7 +125,7 @@ def content_of(files: Iterable[Path]) -> str:
     common = os.path.commonpath(map(os.path.dirname, found)) if found else ""
     digest = hashlib.sha256()
     for path in found:
-        digest.update(f"{_sha256(path)}  {path.removeprefix(common)}\n".encode(errors="surrogateescape"))
+        digest.update(f"{sha256_of(path)}  {path.removeprefix(common)}\n".encode(errors="surrogateescape"))
     return digest.hexdigest()
 
 
@@ -166,12 +168,18 @@ def _plain(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(set(found)))
 
 
+def sha256_of(path: str | Path) -> str:
+    """Return the hash of a file, which is read again only if its metadata say that it may have changed.
+
+    A file that changed in the last second may change again within the resolution of its dates: it is always read.
+    """
+    facts = os.stat(path)
+    settled = time.time_ns() - facts.st_ctime_ns > 1_000_000_000
+    read = _read_once if settled else _read_once.__wrapped__
+    return read(str(path), facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
 @functools.lru_cache(maxsize=1 << 16)
-def _hashed(path: str, size: int, changed: int) -> str:
+def _read_once(path: str, *_: int) -> str:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
-
-
-def _sha256(path: str) -> str:
-    facts = os.stat(path)
-    return _hashed(path, facts.st_size, facts.st_mtime_ns)

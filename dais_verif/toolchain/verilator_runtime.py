@@ -30,6 +30,7 @@ from pathlib import Path
 from dais_verif.errors import ToolError
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.process import Session
+from dais_verif.toolchain.tool_files import sha256_of
 
 __all__ = [
     "HEADERS",
@@ -329,7 +330,7 @@ def _seal(folder: Path) -> None:
 
 def _hashes(folder: Path) -> dict[str, str]:
     files = sorted(path for path in folder.iterdir() if path.name != _SEAL and not path.is_dir())
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {path.name: sha256_of(path) for path in files}
 
 
 def _remove(folder: Path) -> None:
@@ -419,7 +420,7 @@ def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
     for part in (
         verilator.version,
         verilator.compiler_version,
-        hashlib.sha256(verilator.compiler.read_bytes()).hexdigest(),
+        sha256_of(verilator.compiler),
         _HEADERS_TEXT,
         OPTIMISATION,
         *_FLAGS,
@@ -428,7 +429,7 @@ def _key(verilator: tools.VerilatorTools, options: Sequence[str]) -> str:
         digest.update(part.encode() + b"\0")
     files = [*(verilator.root / "include").glob("verilated*"), *NATIVE.iterdir(), tools.cocotb_main()]
     for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+        digest.update(path.name.encode() + b"\0" + bytes.fromhex(sha256_of(path)))
     return digest.hexdigest()[:24]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from support.signing import QUICK, project, sign
 
 from dais_verif.signoff.verbs import PRINTED, call, own_cache
 from dais_verif.toolchain import tools, verilator_runtime
+from dais_verif.toolchain.tool_files import sha256_of
 
 
 @pytest.fixture
@@ -192,3 +196,22 @@ def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: p
         )
         assert ending.verdict == "PASS", ending.tree["message"]
         assert not (tmp_path / "PWNED").exists() and not (tmp_path / str(paranoid) / "out" / ".cache").exists()
+
+
+@pytest.mark.parametrize("aged", [True, False])
+def test_a_file_is_read_again_if_it_may_have_changed(tmp_path: Path, aged: bool) -> None:
+    file = tmp_path / "object.o"
+    file.write_bytes(b"good")
+    if aged:  # older than what is always read
+        time.sleep(1.1)
+    facts = file.stat()
+    assert sha256_of(file) == sha256_of(file) == hashlib.sha256(b"good").hexdigest()
+    file.write_bytes(b"evil")
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert sha256_of(file) == hashlib.sha256(b"evil").hexdigest()
+
+
+def test_a_file_that_did_not_change_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sha256_of(__file__)
+    monkeypatch.setattr("builtins.open", None)
+    assert sha256_of(__file__) == first
