@@ -255,8 +255,13 @@ class _Writer:
         raise self.refuse(gate, f"a constant of GHDL's kind {gate.kind[1:]!r} cannot be read")
 
     def value(self, net: int) -> _Value | None:
+        """Return the value of a net that is constant, or a part of a constant."""
         gate = self.drivers.get(net)
-        return None if gate is None else self._constant(gate)
+        if gate is None or gate.kind != "$extract" or gate.inputs[0] is None:
+            return None if gate is None else self._constant(gate)
+        value = self.value(gate.inputs[0])
+        end = len(value.bits) - gate.parameters[0] if value is not None else 0
+        return value and _Value(value.bits[end - gate.outputs[0][1] : end])
 
     def of(self, net: int | None) -> str:
         """Return the name of ``net``, or its value if it is constant."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError, UnknownTop
 from dais_verif.synthesis import vhdl_packages
+from dais_verif.synthesis.ghdl_fields import divided
 from dais_verif.synthesis.ghdl_netlist import Module, modules
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
 from dais_verif.synthesis.ghdl_verilog import written
@@ -76,7 +77,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         file, line, column = place
         return name(file) is not None and begins_slice((folder / file).read_text(encoding="latin-1"), line, column)
 
-    form.write_text(written(found, name, is_slice), encoding="latin-1")
+    form.write_text(written(map(divided, found), name, is_slice), encoding="latin-1")
     return form
 
 

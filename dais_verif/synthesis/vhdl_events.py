@@ -31,6 +31,8 @@ _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process
 _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_event", "last_value", "driving_value")
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
+#: Classes of parameters.
+_CLASSES = ("signal", "variable", "constant", "file")
 #: Words that may follow the name of a type, or that come before one.
 _AFTER_TYPE = ("range", "bus", "register", "is", "in", "out", "inout", "buffer", "linkage")
 
@@ -108,6 +110,7 @@ def refuse_events(sources: Sequence[Path]) -> None:
             if word == "process" and words[number - 1] != "end":
                 _refuse_process(words, number, scope, where)
     _refuse_unseen(files)
+    _refuse_shared(files)
     clocks = _clocks([[word for word, _ in tokens] for _, tokens in files])
     for source, tokens in files:
         words = [word for word, _ in tokens]
@@ -145,6 +148,74 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
                     f"{where}: resolution function {resolved!r} computes the value of a signal in a simulator, and"
                     " GHDL's synthesis ignores it; use std_logic and one driver"
                 )
+
+
+def _refuse_shared(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
+    """Raise ``StateError`` for a call that gives a procedure one variable twice, if the procedure may read it changed.
+
+    Whether arrays and records are copied is up to the tool: GHDL's simulation does not, its synthesis does.
+    """
+    texts = [[word for word, _ in tokens] for _, tokens in files]
+    procedures = [
+        (words[start - 1], _modes(words, start), words[start:end])
+        for words in texts
+        for _, start, end in _bodies(words)
+        if words[start - 2] == "procedure"
+    ]
+    for (source, tokens), words in zip(files, texts, strict=True):
+        for n, word in enumerate(words):
+            for name, modes, body in procedures:
+                if word != name or words[n + 1 : n + 2] != ["("] or words[n - 1] in ("procedure", "end"):
+                    continue
+                actuals = _actuals(words, n + 1, list(modes))
+                for formal, actual in actuals.items():
+                    others = [other for other in actuals if other != formal and actuals[other] == actual]
+                    if modes.get(formal) != "in" and any(_may_differ(body, formal, other, modes) for other in others):
+                        raise StateError(
+                            f"{os.path.relpath(source)}:{tokens[n][1]}: {name!r} gets {actual!r} twice, and may read"
+                            " what it has changed; tools copy it or not: give it a copy"
+                        )
+
+
+def _modes(words: Sequence[str], start: int) -> dict[str, str]:
+    """Return the mode of each parameter in the parentheses at ``start``, in their order."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for n in range(start, _closed(words, start) if words[start] == "(" else start):
+        word = words[n]
+        if word == ":":
+            mode = words[n + 1] if words[n + 1] in ("in", "out", "inout") else "in"
+            found.update(dict.fromkeys(names, mode))
+        names = [] if word in (";", ":", "(") else names if word in (",", *_CLASSES) else [*names, word]
+    return found
+
+
+def _actuals(words: Sequence[str], opened: int, formals: Sequence[str]) -> dict[str, str]:
+    """Return the name that each parameter of the call at ``opened`` gets; expressions are left out."""
+    found: dict[str, str] = {}
+    start, end = opened + 1, _closed(words, opened) - 1
+    for formal in formals:
+        if start >= end:
+            break
+        given = _first(words, start)
+        start += len(given) + 1
+        name, actual = (given[0], given[2:]) if given[1:2] == ["=>"] else (formal, given)
+        rest = 1
+        while rest < len(actual) and actual[rest] in ("(", "."):
+            rest = _closed(actual, rest) if actual[rest] == "(" else rest + 2
+        if rest == len(actual) and _is_name(actual[0]):
+            found[name] = actual[0]
+    return found
+
+
+def _may_differ(body: Sequence[str], formal: str, other: str, modes: Mapping[str, str]) -> bool:
+    """Return True if ``body`` may read ``other`` after it has assigned ``formal``."""
+    begin = body.index("begin")
+    if modes.get(other) != "in" or "loop" in body:
+        return True
+    first = next((n for n in range(begin, len(body)) if body[n] == formal), len(body))
+    ended = next((n for n in range(first, len(body)) if body[n] == ";"), len(body))
+    return other in body[ended:]
 
 
 def _resolved_by(words: Sequence[str], number: int) -> str:

@@ -80,6 +80,39 @@ def test_it_is_proved(tmp_path: Path) -> None:
     assert any(reader.startswith("ghdl ") for reader in run.tree["rtl"]["readers"])
 
 
+#: The stages of the same pipeline as records in an array.
+STAGES = """
+architecture rtl of Model is
+  type stage is record value : signed(4 downto 0); valid : std_logic; end record;
+  type stages is array (0 to 1) of stage;
+  signal s : stages;
+begin
+  process (clk)
+  begin
+    if rising_edge(clk) then
+      s(0) <= (value => resize(signed(X_0), 5), valid => in_valid);
+      s(1) <= s(0);
+      s(1).value <= 3 - s(0).value;
+      if rst = '1' then
+        for i in s'range loop s(i).valid <= '0'; end loop;
+      end if;
+    end if;
+  end process;
+  y_0 <= std_logic_vector(s(1).value);
+  out_valid <= s(1).valid;
+end architecture;
+"""
+
+
+def test_stages_in_records_and_arrays(tmp_path: Path) -> None:
+    text = MODEL.partition("architecture")[0] + STAGES
+    run = proved(text, tmp_path)
+    assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
+    assert run.tree["handshake"]["status"] == "PROVED"
+    run = proved(text.replace("s(1) <= s(0)", "s(1) <= s(1)"), tmp_path)  # the valid bit does not move on
+    assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

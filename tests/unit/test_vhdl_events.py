@@ -18,6 +18,9 @@ architecture rtl of model is
   impure function of_b(x : std_logic_vector) return std_logic is begin return x(0) xor b(0); end;
   procedure calls_of_b(signal x : in std_logic_vector; signal o : out std_logic) is begin
     if x(0) = '1' then o <= of_b(x); end if; end;
+  procedure swap(x : in bits; variable y : out bits) is begin y(0) := x(1); y(1) := x(0); end;
+  procedure next_of(x : in bits; y : out bits) is begin y := x + 1; end procedure next_of;
+  procedure both(constant x : bits; y, z : inout bits) is begin y := x; z := y; end;
   procedure passed(signal x : in std_logic_vector; signal o : out std_logic) is begin o <= x(0); end;
 begin
 """
@@ -70,6 +73,9 @@ def looked_at(body: str, folder: Path) -> None:
         ("y <= of_b(a);", "'of_b' reads signals"),
         ("calls_of_b(a, y);", "'calls_of_b' reads signals"),
         ("process (a) begin y <= of_b(a); end process;", "not followed"),
+        ("process (all) begin swap(v, v); end process;", "'swap' gets 'v' twice"),
+        ("process (all) begin swap(y => v, x => v(3 downto 0)); end process;", "'swap' gets 'v' twice"),
+        ("process (all) begin both(v, w.a, w.b); end process;", "'both' gets 'w' twice"),
         ("bb : block is signal n : wired bit; begin end block;", "resolution function 'wired'"),
         ("bb : block is subtype n is work.p.wired bit; begin end block;", "resolution function 'wired'"),
         ("y <= << signal .top.u.q : std_logic >>;", "external name"),
@@ -90,6 +96,7 @@ def test_what_simulates_otherwise(body: str, message: str, tmp_path: Path) -> No
         "process (a) variable b : bit; begin b := a(0); y <= b; end process;",
         "process (all) begin y <= of_b(a); end process;",
         "passed(a, y);",
+        "process (all) begin swap(v, w); next_of(v, v); both(v + 1, v, w); end process;",
         "bb : block is signal n : resolved std_ulogic; signal m : natural range 0 to 3; begin end block;",
         "process (a) begin if a = b\"0011\" then y <= '0'; else y <= a(0); end if; end process;",
         "process (all) begin y <= a(0) xor b(0); end process;",
@@ -158,7 +165,7 @@ def test_signals_of_a_package(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_match_with_any_value_is_refused(body: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "m.vhd").write_text(f"{HEAD}\n\n{body}\nend;\n")
-    with pytest.raises(StateError, match=rf"m\.vhd:13: .*{what}"):
+    with pytest.raises(StateError, match=rf"m\.vhd:16: .*{what}"):
         refuse_misread([tmp_path / "m.vhd"])
 
 
