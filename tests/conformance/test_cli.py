@@ -36,6 +36,7 @@ PROGRAMS = {
 BOTH = ("constants only", "nothing")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sim(name: str, tmp_path: Path) -> None:
     program, ending, bits = PROGRAMS[name]

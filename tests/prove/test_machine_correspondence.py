@@ -161,7 +161,7 @@ def marked(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rtl", marked(RIGHT))
 def test_registers_are_matched_by_what_they_hold(rtl: str, tmp_path: Path) -> None:
     name, text = RIGHT[rtl]
@@ -204,6 +204,7 @@ WRONG = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rtl", marked(WRONG))
 def test_what_is_wrong_is_refuted(rtl: str, tmp_path: Path) -> None:
     record = proved("f01_counter", WRONG[rtl], tmp_path)
@@ -228,7 +229,7 @@ LATE = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rtl", LATE)
 def test_what_is_wrong_late_is_not_proved(rtl: str, tmp_path: Path) -> None:
     record = proved("f01_counter", LATE[rtl], tmp_path, timeout=1.0)
@@ -270,7 +271,7 @@ endmodule
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("p", "q", "passes"),
     [("= 0", "= 0", True), ("= 0", "= 1", False), ("", "", False), ("= 3", "= 3", True)],

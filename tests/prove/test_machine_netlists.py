@@ -55,6 +55,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\\\S+\[\d+\] ", lambda match: names.get(match[0], match[0]), text)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("names", [pytest.param("hidden", marks=pytest.mark.slow), "of other bits"])
 def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Path) -> None:
     """The same netlist is proved with register names that are hidden, and with those of other registers."""
@@ -155,6 +156,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "fault", [*list(FAULTS)[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in list(FAULTS)[2:])]
 )

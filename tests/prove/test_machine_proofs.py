@@ -51,6 +51,7 @@ def proved(of: Any, folder: Path, *edits: tuple[str, str], **options: Any) -> Pr
     return prove(ProveRequest(program=program, cache=False, **options)).record
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", REAL)
 def test_our_rtl_of_real_machines_is_proved(name: str, tmp_path: Path) -> None:
     record = proved(name, tmp_path)
@@ -76,7 +77,7 @@ FAULTS = {
 ALIKE = ("counts by two", "level out of step")
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fault", [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in FAULTS])
 def test_faults_are_refuted_by_a_sequence_that_a_simulator_confirms(fault: str, tmp_path: Path) -> None:
     name, edit, _ = FAULTS[fault]
@@ -128,7 +129,7 @@ def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_p
     assert "1 edge after power-up at the latest" in record.message
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", REAL)
 def test_no_control_fault_passes_that_a_run_shows(name: str, tmp_path: Path) -> None:
     """No control fault that a run shows is proved: a sample of them here, all of them in the slow suite."""

@@ -207,6 +207,7 @@ class TestWithoutNames:
         assert run.ending == ("PASS", 0), run.tree["message"]
         assert "no op as cut point" in run.tree["message"]
 
+    @pytest.mark.few(3)
     @pytest.mark.parametrize(
         ("right", "wrong"),
         [
@@ -246,6 +247,7 @@ class TestActivationsOfXls:
         assert run.ending == ("PASS", 0), run.tree["message"]
         assert "no op as cut point" in run.tree["message"]
 
+    @pytest.mark.few(3)
     @pytest.mark.parametrize(
         "edit",
         [

@@ -50,6 +50,7 @@ def refuted(bug: Bug, folder: Path) -> None:
     assert replay["first_mismatch"]["blame"]["op"] == bug.op
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "bug",
     [
@@ -61,6 +62,7 @@ def test_a_bug_that_simulation_finds(bug: Bug, tmp_path: Path) -> None:
     refuted(bug, tmp_path)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "bug",
     [

@@ -40,6 +40,7 @@ def test_the_least_example_is_known(tmp_path: Path) -> None:
     assert statuses(tmp_path) == {"simulator's defect": 1, "agreed": 1}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("first", ["wire [8:0] n = q << t;", "wire [8:0] n; assign n = q << t;"])
 def test_so_is_one_through_a_net(first: str, tmp_path: Path) -> None:
     record = judge([example("n << t", first)], vectors(40, 0), tmp_path, simulators=("verilator",))["m1"]

@@ -159,7 +159,7 @@ FIRST = (
 )
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in FIRST else pytest.mark.slow) for name in FAULTS]
 )
@@ -246,7 +246,7 @@ PLACES = {"sign": 1, "negation": 2, "pad": 3, "negation of the second": 6, "pad 
 IN_STAGES = ("negation", "drop", "operands")
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("place", "options"),
     [

@@ -134,12 +134,13 @@ def test_what_does_not_depend_on_it_is_proved(name: str, tmp_path: Path) -> None
     assert proved(RIGHT[name], tmp_path) is Verdict.PASS
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_what_is_x_in_simulation_is_not(name: str, tmp_path: Path) -> None:
     assert proved(UNDEFINED[name], tmp_path) is not Verdict.PASS
 
 
+@pytest.mark.few(2)
 @needs_yosys
 @pytest.mark.parametrize("name", ["exclusive or in a block", "the high bits of a summand", "case equality", "gates"])
 def test_nor_for_yosys(name: str, tmp_path: Path) -> None:
@@ -185,7 +186,7 @@ def test_what_simulation_makes_right_by_chance_is_no_defect_to_report(tmp_path: 
     )
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", NEVER_RAN)
 def test_a_block_whose_reads_are_x_has_not_run(name: str, tmp_path: Path) -> None:
     body = f"{SOMETIMES} {NEVER_RAN[name]} assign model_out = ({SUM}) + k;"

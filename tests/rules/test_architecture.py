@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.sources import PACKAGE, files, text, tree
+from support.sources import PACKAGE, files, nodes, text, tree
 
 #: The folders that a folder may import, and why no others. Modules beside the folders (``errors``, ``files``,
 #: ``verdict``, ...) are the base: any folder may import them.
@@ -151,7 +151,7 @@ ALLOWED = {("report/synthesis_text.py", "synthesis")}
 def imports_of(path: Path) -> frozenset[str]:
     """Return the folders (or modules) of the package that the file imports, including imports within functions."""
     found: set[str] = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(tree(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -184,7 +184,7 @@ def test_only_the_main_module_imports_the_command_line() -> None:
 @pytest.mark.parametrize("folder", ["cli", "flows"])
 def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
     for path in files(PACKAGE / folder):
-        for node in ast.walk(tree(path)):
+        for node in nodes(tree(path)):
             if isinstance(node, ast.FunctionDef):
                 said = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
                 words = " ".join(ast.unparse(one) for one in (*said, node.returns) if one is not None)

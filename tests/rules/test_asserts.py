@@ -6,7 +6,7 @@ import ast
 
 import pytest
 from support.said import as_recorded
-from support.sources import PACKAGE, files, tree
+from support.sources import PACKAGE, files, nodes, tree
 
 from dais_verif.prover.terms import const, eq, extract, ite, ult, var
 from dais_verif.simulation.testbench.bench import problem_of
@@ -27,7 +27,7 @@ def narrows(test: ast.expr) -> bool:
 
 def checks(source: ast.Module) -> list[int]:
     """Return the line numbers of the asserts that check something."""
-    found = [node for node in ast.walk(source) if isinstance(node, ast.Assert)]
+    found = [node for node in nodes(source) if isinstance(node, ast.Assert)]
     return [node.lineno for node in found if node.msg is not None or not narrows(node.test)]
 
 

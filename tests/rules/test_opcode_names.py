@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from support.sources import PACKAGE, files, tree
+from support.sources import PACKAGE, files, nodes, tree
 
 
 def opcode_literals(source: ast.Module) -> list[str]:
@@ -38,7 +38,7 @@ def opcode_literals(source: ast.Module) -> list[str]:
             and all(key is not None and number(key) for key in node.keys)
         )
 
-    return [ast.unparse(node) for node in ast.walk(source) if wrong(node)]
+    return [ast.unparse(node) for node in nodes(source) if wrong(node)]
 
 
 #: Files in which ``code`` is the exit code of a process.

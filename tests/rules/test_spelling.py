@@ -16,7 +16,7 @@ import pytest
 from support.door import save
 from support.programs import every_opcode
 from support.said import as_recorded
-from support.sources import PACKAGE, files, tree
+from support.sources import PACKAGE, files, nodes, tree
 
 import dais_verif
 from dais_verif.cli.main import cli, main
@@ -51,7 +51,7 @@ def test_no_error_names_an_option() -> None:
     found = [
         f"{path}:{node.lineno}"
         for path, module in trees()
-        for node in ast.walk(module)
+        for node in nodes(module)
         if isinstance(node, ast.Call)
         and (name := node.func.value if isinstance(node.func, ast.Attribute) else node.func)
         and isinstance(name, ast.Name)
@@ -79,7 +79,7 @@ def named() -> dict[str, str]:
     """Return the arguments that errors name, each with one place that names it."""
     found: dict[str, str] = {}
     for path, module in trees():
-        for node in ast.walk(module):
+        for node in nodes(module):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "of":
                 if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ERRORS):
                     continue

@@ -62,7 +62,7 @@ def nothing_ran(folder: Path) -> bool:
     return not [path for path in folder.rglob("*") if path.name.startswith("PWNED")]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_icarus_builds_it(name: str, tmp_path: Path) -> None:
     source = odd(tmp_path, name, INCLUDES, ".v")
@@ -74,7 +74,7 @@ def test_icarus_builds_it(name: str, tmp_path: Path) -> None:
     assert nothing_ran(tmp_path) and nothing_ran(Path.cwd())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [*NAMES[:4], "a\nb", "-o"], ids=ascii)
 def test_ghdl_and_yosys_read_it(name: str, tmp_path: Path, yosys: None) -> None:
     source, limits = odd(tmp_path, name, INCLUDES, ".v"), Limits(60, None)

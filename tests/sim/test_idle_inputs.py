@@ -44,14 +44,14 @@ def is_wrong(run: Run) -> None:
     assert "right when this vector is replayed" not in run.blame["text"]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
 @pytest.mark.parametrize("value", WRONG)
 def test_each_value_is_driven_with_a_single_vector(value: str, simulator: str, tmp_path: Path) -> None:
     is_wrong(run_sim(PROGRAM, tmp_path, "--vectors", 1, rtl=module(value), simulator=simulator))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("value", [*WRONG, RIGHT])
 def test_vectors_that_exhaust_count_once(value: str, tmp_path: Path) -> None:
     run = run_sim(PROGRAM, tmp_path, "--exhaustive-bits", 8, "--vectors", 1, rtl=module(value), simulator="verilator")
@@ -66,7 +66,7 @@ def test_a_design_that_ignores_the_port_passes(tmp_path: Path) -> None:
     assert run_sim(PROGRAM, tmp_path / "own", "--stages", 2, simulator="both").ending == ("PASS", 0)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize("options", [("--latency", 1), ()], ids=["latency", "found"])
 def test_a_pipeline_that_registers_the_port(simulator: str, options: tuple[object, ...], tmp_path: Path) -> None:
@@ -113,6 +113,7 @@ def test_a_port_of_its_own_beside_one_with_bits(value: str, verdict: str, simula
     assert run.record["verdict"] == verdict, run.record["message"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("value", WRONG)
 def test_a_proof_refutes_and_simulation_confirms_it(value: str, tmp_path: Path) -> None:
     path = tmp_path / "design.v"
@@ -132,6 +133,7 @@ def test_designs_that_share_a_build(tmp_path: Path) -> None:
     assert [simulate(one).record.verdict.value for one in requests] == ["RTL_MISMATCH", "RTL_MISMATCH", "PASS"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("value", "verdict"), [*((v, Verdict.RTL_MISMATCH) for v in WRONG), (RIGHT, Verdict.PASS)])
 def test_behind_a_stream(value: str, verdict: Verdict, tmp_path: Path) -> None:
     design = wrapped(PROGRAM, tmp_path, bug=("model.v", module(value)))
@@ -141,7 +143,7 @@ def test_behind_a_stream(value: str, verdict: Verdict, tmp_path: Path) -> None:
     assert finding.verdict is verdict, finding.message
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("value", "verdict"), [*((v, Verdict.RTL_MISMATCH) for v in WRONG), (RIGHT, Verdict.PASS)])
 def test_on_a_board(value: str, verdict: Verdict, tmp_path: Path) -> None:
     core = module(value)

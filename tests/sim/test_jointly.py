@@ -274,6 +274,7 @@ def test_hostile_designs_get_together_what_they_get_alone(tmp_path: Path, simula
     assert shared == expected
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["a warning off in another file", "no default net in the first file"])
 def test_what_holds_for_a_file_alone_holds_for_it_among_others(tmp_path: Path, name: str) -> None:
     asked = [request(tmp_path, "good", GOOD, "verilator"), request(tmp_path, name, HOSTILE[name], "verilator")]

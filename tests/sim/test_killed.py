@@ -153,6 +153,7 @@ def test_a_design_that_never_ends_ends_with_its_run(tmp_path: Path) -> None:
     wait_until(lambda: processes_in(tmp_path / "killed") == {}, SECONDS_TO_END)
 
 
+@pytest.mark.slow
 def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
     """Later runs work after one was killed while Verilator or the compiler worked, or while the linker wrote."""
     met = []

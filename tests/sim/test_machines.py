@@ -129,7 +129,7 @@ FIRST = (
 )
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=() if fault in FIRST else pytest.mark.slow) for fault in FAULTS]
 )
@@ -494,7 +494,7 @@ def test_blame_names_the_op_of_a_block(tmp_path: Path) -> None:
     assert blame.expected is not None and blame.found is not None and blame.expected.raw != blame.found.raw
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "old", "new", "kind", "signal"),
     [

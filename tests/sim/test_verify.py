@@ -95,7 +95,7 @@ def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("in_icarus", "verdict"),
     [

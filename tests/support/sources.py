@@ -28,6 +28,12 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(text(path), str(path))
 
 
+@cache
+def nodes(module: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree. To walk through those of the whole package takes a second."""
+    return tuple(ast.walk(module))
+
+
 def module_name(path: Path, root: Path = PACKAGE.parent) -> str:
     """Return the name by which ``path`` is imported if ``root`` is in Python's path."""
     parts = path.relative_to(root).with_suffix("").parts

@@ -171,6 +171,7 @@ def test_a_proof_that_is_interrupted_ends_soon() -> None:
     assert run_deep(lambda: 5) == 5 and verdict_of(None) == "PASS"
 
 
+@pytest.mark.slow
 def test_in_a_pool_of_processes(bug: Path) -> None:
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(verdict_of, [None, bug])) == ["PASS", "RTL_MISMATCH"]

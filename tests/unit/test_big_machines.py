@@ -48,6 +48,7 @@ def emitted(of: Machine) -> str:
     return emit_machine(of, "model")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("work", [validate, step_of, conflict_of, emitted])
 def test_cost_grows_with_size_alone(work: Callable[[Machine], object]) -> None:
     def sized(registers: int) -> Callable[[], object]:

@@ -110,6 +110,7 @@ def test_a_missing_tool_is_named_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_two_builds_are_byte_by_byte_the_same(tmp_path: Path) -> None:
     """A build with pins chosen by the tool, and a build given these same pins, yield the same files."""
     first = dais_verif.build_bitstream(MAC, SMALL, tmp_path / "one", stages=2)

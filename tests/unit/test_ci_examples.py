@@ -47,12 +47,14 @@ def hooks(folder: Path) -> subprocess.CompletedProcess[str]:
     return run(folder, sys.executable, "-m", "pre_commit", "run", "--all-files")
 
 
+@pytest.mark.slow
 def test_the_hooks_let_a_good_program_pass(repository: Path) -> None:
     done = hooks(repository)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("Passed") == 2 and "Skipped" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_hooks_stop_a_broken_program(repository: Path) -> None:
     (repository / "model.bin").write_bytes(b"no program")
     done = hooks(repository)

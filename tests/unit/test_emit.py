@@ -134,7 +134,7 @@ def run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> 
     return output
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @ALL
 def test_verilator_finds_nothing_to_say(model: Path) -> None:
     found = tools.verilator()

@@ -70,6 +70,7 @@ def yosys(script: str, folder: Path) -> str:
     return output
 
 
+@pytest.mark.few(4)
 def test_yosys_finds_no_latch_and_no_problem(board: tuple[str, list[str]], tmp_path: Path) -> None:
     top, files = board
     output = yosys(f"read_verilog {' '.join(files)}; hierarchy -check -top {top}; proc; check -assert", tmp_path)

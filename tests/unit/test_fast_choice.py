@@ -367,6 +367,7 @@ def test_without_a_c_compiler_the_build_goes_on_without_the_kernel(sources: Path
     assert built == []
 
 
+@pytest.mark.slow
 @pytest.mark.slow  # `make setup` builds it, too
 @pytest.mark.skipif(shutil.which("cc") is None and shutil.which("gcc") is None, reason="no C compiler")
 def test_with_a_c_compiler_the_kernel_is_built_and_knows_its_sources(sources: Path) -> None:

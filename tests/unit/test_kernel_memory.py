@@ -101,6 +101,7 @@ def test_members_that_are_not_asked_for_are_not_written(parallel: int) -> None:
     assert (got.reshape(3, 2) != 0).tolist() == [[False, False], [True, True], [False, False]]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["mul", "conv2d"])
 def test_its_rtl_is_simulated_and_proved(name: str) -> None:
     """All cycles are compared, with random inputs; ``conv2d`` has pads, strides and weights."""

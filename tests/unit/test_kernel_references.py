@@ -210,6 +210,7 @@ def test_every_kernel_has_one() -> None:
     assert set(REFERENCES) == set(SHIPPED)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["dense", "conv2d", "avg_pool"])
 def test_a_kernel_is_what_jax_computes(jax: Any, name: str) -> None:
     """These functions exist in JAX; the tests of the shipped kernels compare all kernels with NumPy."""

@@ -203,6 +203,7 @@ def curve(op: str, exponent: int, after: str = "") -> bytes:
     return data
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
 @pytest.mark.parametrize("pooled", [False, True])
 def test_a_table_of_numbers_in_half_precision(op: str, pooled: bool) -> None:

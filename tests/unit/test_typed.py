@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
+
+import pytest
 
 _SCRIPT = """\
 import dais_verif
@@ -27,6 +30,11 @@ def mypy(folder: Path, text: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+def test_checkers_are_told_of_the_types() -> None:
+    assert (resources.files("dais_verif") / "py.typed").is_file()
+
+
+@pytest.mark.slow
 def test_a_users_script_is_checked(tmp_path: Path) -> None:
     code, told = mypy(tmp_path, _SCRIPT)
     assert code == 0, f"{told}if mypy cannot find the package, install it anew: make setup-test"

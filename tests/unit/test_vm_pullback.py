@@ -321,7 +321,7 @@ def jax() -> Any:
     return jax
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_equals_jax(jax: Any, seed: int) -> None:
     """JAX states no order of additions, and its versions differ: with small integers as gradients, no sum rounds."""
