@@ -18,7 +18,7 @@ from dais_verif.program import Program, load
 if TYPE_CHECKING:
     from dais_verif.networks import Network
 
-__all__ = ["load_program", "read_network"]
+__all__ = ["is_foreign_program", "load_program", "read_network"]
 
 #: The first bytes of every ONNX model; few programs begin with a count that contains them.
 _BEGIN = b"\x08"
@@ -84,6 +84,13 @@ def _folder(source: str | PathLike[str]) -> Path | None:
         return None
 
 
+def is_foreign_program(given: object) -> bool:
+    """Return True for an array of words, and for a ``CombLogic`` of da4ml or alkaid."""
+    return isinstance(given, np.ndarray) or (
+        type(given).__name__ == "CombLogic" and callable(getattr(given, "save", None))
+    )
+
+
 def _bytes_of(given: Any) -> bytes:
     """Return the file that an array of words holds, or that a program of da4ml or alkaid writes of itself."""
     if isinstance(given, np.ndarray):
@@ -93,7 +100,7 @@ def _bytes_of(given: Any) -> bytes:
             f"an array of a program has one dimension and int32, as to_binary() returns it, not "
             f"{given.ndim} dimensions and {given.dtype}."
         )
-    if type(given).__name__ == "CombLogic" and callable(getattr(given, "save", None)):
+    if is_foreign_program(given):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "comb.json"
             given.save(path)

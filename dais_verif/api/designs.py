@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from dais_verif.api.pipelines import pipeline_request
 from dais_verif.errors import RequestError
-from dais_verif.flows.arguments import path_from, paths_from, shown, texts_from
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.arguments import path_from, paths_from, program_from, shown, texts_from
+from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 
@@ -27,7 +27,7 @@ _Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, 
 
 @name_missing_packages
 def simulate(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     rtl: Sequence[_Path] | _Path | None = None,
@@ -96,7 +96,7 @@ def simulate(
         bits=(bitstream, pins, device, hints),
     )
     request = SimulationRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         design=design,
         simulator=_simulator(simulators),
@@ -121,7 +121,7 @@ def simulate(
 
 @name_missing_packages
 def prove(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     rtl: Sequence[_Path] | _Path | None = None,
@@ -187,7 +187,7 @@ def prove(
         bits=(bitstream, pins, device, hints),
     )
     request = ProveRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         design=design,
         front_end=front_end,
@@ -209,7 +209,7 @@ def prove(
 
 @name_missing_packages
 def run_on_board(
-    program: AnyProgram,
+    program: GivenProgram,
     target: str,
     *,
     layout: str | None = None,
@@ -236,7 +236,7 @@ def run_on_board(
     from dais_verif.flows.boards.run_on_board import run_on_board as flow
 
     request = BoardRequest(
-        program=program,
+        program=program_from(program),
         target=target,
         layout=layout,
         vectors=vectors,

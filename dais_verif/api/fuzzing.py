@@ -7,8 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
 from dais_verif.api.designs import design_request
-from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path, texts_from
+from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 
@@ -76,7 +76,7 @@ def fuzz(
 
 @name_missing_packages
 def shrink(
-    program: AnyProgram,
+    program: GivenProgram,
     output: _Path,
     *,
     command: str | None = None,
@@ -111,7 +111,7 @@ def shrink(
     from dais_verif.flows.fuzzing.shrink import shrink as flow
 
     request = ShrinkRequest(
-        program=program,
+        program=program_from(program),
         output=required_path("output", output),
         command=command,
         design=design_request(

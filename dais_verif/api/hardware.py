@@ -7,8 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from dais_verif.api.pipelines import pipeline_request
-from dais_verif.flows.arguments import path_from, paths_from, required_path
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path
+from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 
@@ -24,7 +24,7 @@ _Path = str | PathLike[str]
 
 @name_missing_packages
 def emit(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     top: str = "model",
@@ -62,7 +62,7 @@ def emit(
     from dais_verif.flows.emit import emit as flow
 
     request = EmitRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         top=top,
         pipeline=pipeline_request(stages, max_depth, delay_model, reset, enable, valid),
@@ -85,7 +85,7 @@ def emit(
 
 @name_missing_packages
 def synthesize(
-    program: AnyProgram,
+    program: GivenProgram,
     target: str,
     *,
     layout: str | None = None,
@@ -118,7 +118,7 @@ def synthesize(
     from dais_verif.flows.synthesize import synthesize as flow
 
     request = SynthesisRequest(
-        program=program,
+        program=program_from(program),
         target=target,
         layout=layout,
         rtl=paths_from("rtl", rtl),
@@ -137,7 +137,7 @@ def synthesize(
 
 @name_missing_packages
 def build_bitstream(
-    program: AnyProgram,
+    program: GivenProgram,
     device: str,
     output: _Path,
     *,
@@ -176,7 +176,7 @@ def build_bitstream(
     from dais_verif.flows.bitstream.build import build as flow
 
     request = BuildRequest(
-        program=program,
+        program=program_from(program),
         device=device,
         output=required_path("output", output),
         layout=layout,

@@ -60,7 +60,7 @@ def draw_kernel(
 
 @name_missing_packages
 def build_kernel(
-    name: str,
+    name: str | PathLike[str],
     params: str | PathLike[str] | None = None,
     *,
     output: str | PathLike[str],
@@ -74,12 +74,12 @@ def build_kernel(
     ``form``: ``memory``, with tensors in memories, or ``stream``, with one pixel per cycle. ``parallel``: the number of
     parallel members in the form ``memory``. ``printf``: add outputs that show what members print.
 
-    ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a user kernel. Raises
+    ``params``: the TOML file of a request; without it, ``name`` is that file, or the TOML file of a user kernel. Raises
     ``InputError`` for a refused request, or a mapping that breaks a law.
     """
     from dais_verif.flows.kernels.build import build_kernel as flow
 
-    folder = path_from("output", output)
-    assert folder is not None
+    folder, named = path_from("output", output), name if isinstance(name, str) else path_from("name", name)
+    assert folder is not None and named is not None
     found = paths_from("libraries", libraries) or ()
-    return flow(name, path_from("params", params), folder, found, form, parallel, printf)
+    return flow(str(named), path_from("params", params), folder, found, form, parallel, printf)

@@ -7,8 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
 from dais_verif.api.designs import design_request
-from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path, texts_from
+from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 
@@ -22,7 +22,7 @@ _Path = str | PathLike[str]
 
 @name_missing_packages
 def mutate(
-    program: AnyProgram,
+    program: GivenProgram,
     output: _Path = "mutation",
     *,
     layout: str | None = None,
@@ -82,7 +82,7 @@ def mutate(
         bits=(None, None, None, None),
     )
     request = MutationRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         design=design,
         count=count,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.arguments import path_from, paths_from, required_path
-from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path
+from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 
@@ -27,7 +27,7 @@ _Path = str | PathLike[str]
 
 @name_missing_packages
 def check(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     proof: bool = True,
@@ -37,20 +37,22 @@ def check(
 ) -> CheckRecord:
     """Check a program: its structure, and whether an op can break its promise not to change values.
 
-    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: let the prover decide ops that intervals
+    ``program``: what ``load`` takes. ``proof``: let the prover decide ops that intervals
     leave open, at most 200 of them unless ``everything`` is set; ``timeout``: seconds per solver query. Raises
     ``ProgramError`` if there is no valid program.
     """
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.check import check as flow
 
-    request = CheckRequest(program=program, layout=layout, proof=proof, everything=everything, timeout=timeout)
+    request = CheckRequest(
+        program=program_from(program), layout=layout, proof=proof, everything=everything, timeout=timeout
+    )
     return flow(request, progress=listener(progress))
 
 
 @name_missing_packages
 def convert(
-    program: AnyProgram,
+    program: GivenProgram,
     output: _Path,
     *,
     to: str | None = None,
@@ -67,14 +69,16 @@ def convert(
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.convert import convert as flow
 
-    request = ConversionRequest(program=program, output=required_path("output", output), to=to, layout=layout)
+    request = ConversionRequest(
+        program=program_from(program), output=required_path("output", output), to=to, layout=layout
+    )
     return flow(request, progress=listener(progress))
 
 
 @name_missing_packages
 def diff(
-    a: AnyProgram,
-    b: AnyProgram,
+    a: GivenProgram,
+    b: GivenProgram,
     *,
     layout: str | None = None,
     layout_b: str | None = None,
@@ -99,8 +103,8 @@ def diff(
     from dais_verif.flows.diff import diff as flow
 
     request = DiffRequest(
-        a=a,
-        b=b,
+        a=program_from(a),
+        b=program_from(b),
         layout=layout,
         layout_b=layout_b,
         vectors=vectors,
@@ -118,7 +122,7 @@ def diff(
 
 @name_missing_packages
 def explain_machine(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     cycle: int = 0,
     sequence: int = 0,
@@ -138,7 +142,7 @@ def explain_machine(
     from dais_verif.flows.golden.explain import explain as flow
 
     request = ExplanationRequest(
-        program=program,
+        program=program_from(program),
         cycle=cycle,
         sequence=sequence,
         inputs=paths_from("inputs", inputs),
@@ -153,7 +157,7 @@ def explain_machine(
 
 @name_missing_packages
 def cover(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     vectors: int = 1000,
@@ -178,7 +182,7 @@ def cover(
     from dais_verif.flows.cover import cover as flow
 
     request = CoverageRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         vectors=vectors,
         seed=seed,
@@ -197,7 +201,7 @@ def cover(
 
 @name_missing_packages
 def rank_sensitivity(
-    program: AnyProgram,
+    program: GivenProgram,
     *,
     layout: str | None = None,
     bits: bool = False,
@@ -218,7 +222,7 @@ def rank_sensitivity(
     from dais_verif.flows.rank_sensitivity import rank_sensitivity as flow
 
     request = SensitivityRequest(
-        program=program,
+        program=program_from(program),
         layout=layout,
         bits=bits,
         vectors=vectors,

@@ -14,6 +14,7 @@ from typing import Any
 
 from dais_verif.errors import Argument, RequestError
 from dais_verif.machine import Machine
+from dais_verif.network_files import is_foreign_program, load_program
 from dais_verif.program import ALL_LAYOUTS, Program
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "RULES",
     "path_from",
     "paths_from",
+    "program_from",
     "require_types",
     "required_path",
     "shown",
@@ -29,7 +31,7 @@ __all__ = [
 ]
 
 #: The accepted forms of a program, in words.
-PROGRAMS = "a path, the bytes of a file, or a Program"
+PROGRAMS = "a path, the bytes of a file, a Program, an int32 array, or a CombLogic"
 
 _Rule = tuple[Callable[[Any], bool], str]
 
@@ -135,6 +137,18 @@ def path_from(name: str, value: object) -> Path | None:
             f"{name} must be a path, as a Path or a string that is not empty and without NUL, not {shown(value)}."
         )
     return Path(str(found))
+
+
+def program_from(value: Any) -> Any:
+    """Return a program of another package, an array or a ``CombLogic``, as a ``Program``; a path as a ``Path``.
+
+    Anything else stays as it is, for ``require_types``.
+    """
+    if isinstance(value, str | bytes | Path | Program | Machine):
+        return value
+    if isinstance(value, os.PathLike):
+        return path_from("program", value)
+    return load_program(value) if is_foreign_program(value) else value
 
 
 def required_path(name: str, value: object) -> Path:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import warnings
 from math import inf
+from os import PathLike
 from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.design_folders import brings_rtl, design_mark
 from dais_verif.errors import Argument, ProgramError, RequestError
@@ -18,6 +23,8 @@ from dais_verif.program import AssumedLayoutWarning, Program
 
 __all__ = [
     "AnyProgram",
+    "CombLogic",
+    "GivenProgram",
     "is_folder",
     "path_of",
     "read_program",
@@ -31,6 +38,17 @@ __all__ = [
 ]
 
 AnyProgram = Program | Machine | bytes | str | Path
+
+
+class CombLogic(Protocol):
+    """A program of da4ml or alkaid."""
+
+    def save(self, path: Any, /) -> Any:
+        """Write the program to the file ``path``."""
+
+
+#: What the functions of ``dais_verif`` take as a program, as ``dais_verif.load`` does.
+GivenProgram = AnyProgram | PathLike[str] | NDArray[np.int32] | CombLogic
 
 
 def is_folder(program: AnyProgram) -> bool:

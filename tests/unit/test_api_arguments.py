@@ -230,6 +230,28 @@ def test_a_program_is_a_path_bytes_or_a_program() -> None:
             refused(lambda call=call, wrong=wrong: call(wrong), "a program is read from")
 
 
+def test_every_function_of_a_program_takes_what_load_takes(tmp_path: Path) -> None:
+    functions = {
+        name: [
+            each.name for each in inspect.signature(function).parameters.values() if each.annotation == "GivenProgram"
+        ]
+        for name in D.__all__
+        if inspect.isfunction(function := getattr(D, name))
+    }
+    functions = {name: arguments for name, arguments in functions.items() if arguments}
+    assert {"check", "diff", "simulate", "prove", "emit", "synthesize", "mutate", "shrink", "cover"} <= set(functions)
+    needed = {"target": "ice40", "device": "ice40-hx8k-ct256", "output": tmp_path / "x.bin", "command": "true"}
+    for name, arguments in functions.items():
+        required = [each.name for each in signatures[name].parameters.values() if each.default is each.empty]
+        for argument in arguments:
+            given = {each: needed.get(each, SUM) for each in required}
+            with pytest.raises(dais_verif.RequestError, match="an array of a program has one dimension"):
+                getattr(D, name)(**{**given, argument: np.zeros((2, 2), dtype=np.int32)})
+    words = np.frombuffer(write_binary(SUM, "v1"), dtype="<i4").astype(np.int32)
+    assert D.check(words).passed and D.diff(SUM, words).passed
+    assert D.simulate(words, simulators=["icarus"], vectors=5).passed
+
+
 def test_what_would_be_passed_over_is_refused() -> None:
     for function in (D.simulate, D.prove):
         refused(lambda function=function: function(SUM, target="ice40"), "netlist")
