@@ -71,8 +71,10 @@ class SeededFault:
 def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) -> Poison:
     """Return ``program`` with one output replaced by a constant that it has on some of ``vectors`` and not on others.
 
+    If all outputs are constant, one becomes another constant.
+
     Only the value changes: ports, intervals and promises are kept. ``original``: the bytes that the program was read
-    from. Raises ``InputError`` if no output takes two values.
+    from. Raises ``InputError`` if there is no such output.
     """
     golden = Golden(program)
     found: tuple[int, int] | None = None
@@ -83,6 +85,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
         found = _two_values(program, outputs, firsts)
         if found is not None:
             break
+    found = found or _other_value(program, firsts or [])
     if found is None:
         raise InputError("no output takes two values on these vectors: no poisoned model would be detected")
     number, value = found
@@ -119,6 +122,19 @@ def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[
         for value in others:
             if -(1 << 62) < value < 1 << 62:
                 return number, int(value)
+    return None
+
+
+def _other_value(program: Program, firsts: Sequence[int]) -> tuple[int, int] | None:
+    """Return the number of an output that is constant on the vectors, and a value of its type that it never takes.
+
+    None where declared intervals would not hold that value.
+    """
+    if program.intervals is None:
+        for number, ((index, _, negative), value) in enumerate(zip(program.outputs, firsts, strict=False)):
+            if index >= 0 and program.ops[index].type.width:
+                other = (-value if negative else value) ^ 1
+                return number, -other if negative else other
     return None
 
 

@@ -10,12 +10,16 @@ import pytest
 from support.kernel_instances import S5, instance, instances
 from support.said import raises
 
+import dais_verif
 import dais_verif.flows.kernels.printing as printing
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError
 from dais_verif.flows.kernels.printing import print_members
+from dais_verif.flows.kernels.simulate import _compared, _sequences
+from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.members import print_instance
+from dais_verif.kernels.folder import read_folder
 from dais_verif.kernels.forms.memory import memory_form
 from dais_verif.kernels.forms.printing import memory_run, stream_run, texts_of
 from dais_verif.kernels.forms.raster import members_by_beat, raster_of
@@ -134,3 +138,15 @@ class TestDifferences:
     def test_nothing_to_print_is_refused(self) -> None:
         with raises(InputError):
             print_members(replace(INSTANCES["tanh"], taps=()), [])
+
+
+def test_a_kernel_without_inputs_runs_in_few_sequences(tmp_path: Path) -> None:
+    """Each sequence begins at power-up, in a simulator of its own: eight hundred of them took eight minutes."""
+    dais_verif.build_kernel(EXAMPLE, output=tmp_path / "k")
+    kernel = read_folder(tmp_path / "k")
+    assert kernel is not None
+    request = SimulationRequest(program=tmp_path / "k", vectors=3000)
+    sequences, (made,) = _sequences(kernel, kernel.machine, request, np.random.default_rng(0))
+    assert made.vectors >= 3000 and len(sequences) <= 16
+    run, _ = _compared(kernel, kernel.machine, sequences)
+    assert run.wrong is None and run.elements == run.samples > 100

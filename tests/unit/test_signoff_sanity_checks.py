@@ -108,10 +108,19 @@ def test_in_alir_every_op_stays(name: str, tmp_path: Path) -> None:
         assert [one.elements for one in sizings(changed)] == [one.elements for one in sizings(program)]
 
 
+def test_a_constant_output_becomes_another_constant(tmp_path: Path) -> None:
+    for negative, value in ((0, 2), (1, -2)):
+        constant = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, negative)], inp_shift=[0])
+        vectors = Generated([constant], 50, 0)
+        made = poison(constant, b"", vectors, check=True)
+        assert made.value == value and differing_rows(constant, made, vectors, check=True) == (50, 0)
+        assert len(spoilt(constant, made, tmp_path, vectors)[1]) == 50
+
+
 def test_a_program_that_cannot_be_poisoned_is_refused() -> None:
-    constant = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
+    nothing = Program.build([(5, -1, -1, 0, (0, 0, 0))], [(0, 0, 0)], inp_shift=[0])
     with raises(InputError):
-        poison(constant, b"", Generated([constant], 50, 0), check=True)
+        poison(nothing, b"", Generated([nothing], 50, 0), check=True)
 
 
 def many_choices(ops: int) -> Program:

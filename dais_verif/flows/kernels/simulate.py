@@ -44,6 +44,12 @@ class _Driven:
 
     driven: Driven
     tensors: tuple[Ints, ...]
+    samples: int
+
+    def expected(self, kernel: KernelFolder) -> tuple[Ints, ...]:
+        """Return the outputs of the golden model; without inputs all samples are the same one."""
+        found = run_instance(kernel.instance, self.tensors)
+        return found if self.tensors else tuple(np.repeat(one, self.samples, axis=0) for one in found)
 
 
 def simulate_kernel(
@@ -117,28 +123,30 @@ def _sequences(
     found, classes = [], []
     for path in request.inputs:
         tensors, _ = read_tensors(path, kernel)
-        found.append(_driven(kernel, machine, tensors, rng))
+        found.append(_driven(kernel, machine, tensors, len(tensors[0]) if tensors else 1, rng))
         classes.append(given_vectors(path, found[-1].driven.cycles))
     instance, cycles, samples = kernel.instance, 0, _BACK_TO_BACK
     shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
     while cycles < request.vectors:
         tensors = random_tensors(instance.input_types, shapes, samples, rng)
-        found.append(_driven(kernel, machine, tensors, rng))
+        found.append(_driven(kernel, machine, tensors, samples, rng))
         cycles += found[-1].driven.cycles
         samples = max(samples, request.vectors * _BACK_TO_BACK // (found[-1].driven.cycles * _SEQUENCES))
     return found, [*classes, *([StimulusClass("generated", cycles)] if cycles else [])]
 
 
-def _driven(kernel: KernelFolder, machine: Machine, tensors: tuple[Ints, ...], rng: np.random.Generator) -> _Driven:
+def _driven(
+    kernel: KernelFolder, machine: Machine, tensors: tuple[Ints, ...], samples: int, rng: np.random.Generator
+) -> _Driven:
     try:
         if kernel.form == "memory":
             timing = MemoryTiming.of(kernel.instance, kernel.facts["parallel"])
-            driven = drive_memory(kernel.instance, timing, machine, tensors, rng)
+            driven = drive_memory(kernel.instance, timing, machine, tensors, rng, samples)
         else:
             driven = drive_stream(kernel.instance, kernel.facts["flush"], machine, tensors, rng)
     except (KeyError, TypeError) as error:
         raise InputError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
-    return _Driven(driven, tensors)
+    return _Driven(driven, tensors, samples)
 
 
 def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
@@ -155,8 +163,8 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
     found, elements, samples, wrong = list[Found](), 0, 0, None
     for number, one in enumerate(sequences):
         found.append(read_driven(machine, one.driven))
-        samples += len(one.tensors[0]) if one.tensors else 1
-        expected = run_instance(kernel.instance, one.tensors)
+        samples += one.samples
+        expected = one.expected(kernel)
         wrong = wrong or _difference(kernel, found[-1], expected, number if len(sequences) > 1 else None)
         elements += 0 if wrong else sum(tensor.size for tensor in expected)
     run = KernelRun(

@@ -42,13 +42,14 @@ def drive_memory(
     machine: Machine,
     tensors: Sequence[Ints],
     rng: np.random.Generator,
+    samples: int | None = None,
 ) -> Driven:
     """Return a sequence that runs all samples of ``tensors`` one after the other, without a reset in between.
 
     Elements are written and read in random order. In between there are pauses, ranges without members, ranges aborted
-    by a reset, and values that must be ignored.
+    by a reset, and values that must be ignored. ``samples``: how often a kernel without inputs runs; None: once.
     """
-    samples = len(tensors[0]) if tensors else 1
+    samples = len(tensors[0]) if tensors else samples or 1
     sizes_in = [prod(one.sizes) for one in instance.mapping.inputs]
     sizes_out = [prod(one.sizes) for one in instance.mapping.outputs]
     plan = _Schedule(writes=[[] for _ in sizes_in], reads=[[] for _ in sizes_out])
