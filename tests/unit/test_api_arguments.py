@@ -231,14 +231,12 @@ def test_a_program_is_a_path_bytes_or_a_program() -> None:
 
 
 def test_every_function_of_a_program_takes_what_load_takes(tmp_path: Path) -> None:
-    functions = {
-        name: [
-            each.name for each in inspect.signature(function).parameters.values() if each.annotation == "GivenProgram"
-        ]
-        for name in D.__all__
-        if inspect.isfunction(function := getattr(D, name))
+    signatures = {name: inspect.signature(one) for name in D.__all__ if inspect.isfunction(one := getattr(D, name))}
+    takes = {
+        name: [each.name for each in signature.parameters.values() if each.annotation == "GivenProgram"]
+        for name, signature in signatures.items()
     }
-    functions = {name: arguments for name, arguments in functions.items() if arguments}
+    functions = {name: arguments for name, arguments in takes.items() if arguments}
     assert {"check", "diff", "simulate", "prove", "emit", "synthesize", "mutate", "shrink", "cover"} <= set(functions)
     needed = {"target": "ice40", "device": "ice40-hx8k-ct256", "output": tmp_path / "x.bin", "command": "true"}
     for name, arguments in functions.items():
