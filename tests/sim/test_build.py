@@ -64,13 +64,15 @@ async def is_wrong(dut):
 
 @cocotb.test()
 async def knows_seed_and_environment(dut):
-    slow = ("pytest", "_pytest", "asyncio", "pdb")
+    slow = ("pytest", "_pytest", "asyncio", "pdb", "importlib.metadata")
     loaded = [name for name in sys.modules if name.startswith(slow)]
     assert loaded == [], f"loading them takes 0.1 s: {loaded}"
     import asyncio
+    import importlib.metadata
     import pdb
 
     assert asyncio.run and pdb.set_trace, "the real ones"
+    assert cocotb.__version__ == importlib.metadata.version("cocotb")
     assert SEED == 7
     assert os.environ["WORD"] == "two words"
 

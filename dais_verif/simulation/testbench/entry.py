@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 from pygpi.entry import load_entry
@@ -16,7 +17,8 @@ def begin() -> None:
 
     cocotb imports exceptions from the first two, and the assertion rewriter, which it does not use if there are no
     assertions to rewrite; and a debugger, which it starts only on request. A bench that imports them gets the real
-    modules, but the exception of a cancelled task is cocotb's own.
+    modules, but the exception of a cancelled task is cocotb's own. Its version, which it writes into the log, cocotb
+    would look up in the metadata of packages.
     """
     pytest, asyncio = ModuleType("pytest"), ModuleType("asyncio")
     for name in ("raises", "skip", "xfail"):
@@ -25,6 +27,7 @@ def begin() -> None:
         setattr(asyncio, name, type(name, (base,), {}))
     stand_ins = {"pytest": pytest, "asyncio": asyncio, "pdb": ModuleType("pdb")}
     sys.modules.update(stand_ins)
+    _tell_version()
     import cocotb.triggers  # noqa: F401  # the rest of what imports them
     from cocotb.regression import RegressionManager
 
@@ -33,3 +36,12 @@ def begin() -> None:
     RegressionManager.setup_pytest_assertion_rewriting = classmethod(lambda _: None)  # type: ignore[assignment, method-assign]
     del os.environ["PYGPI_USERS"]
     load_entry()
+
+
+def _tell_version() -> None:
+    """Give cocotb its version, as the folder of its metadata is called."""
+    found = [path.name for path in Path(load_entry.__code__.co_filename).parents[1].glob("cocotb-[0-9]*.dist-info")]
+    if len(found) == 1:
+        module = ModuleType("cocotb._version")
+        vars(module)["__version__"] = found[0].removeprefix("cocotb-").removesuffix(".dist-info")
+        sys.modules[module.__name__] = module
