@@ -75,10 +75,9 @@ _EXIT_CODES = {
 }
 
 _NEXT_STEPS = {
-    Verdict.RTL_MISMATCH: "the RTL is wrong, or made from another program; look at the first mismatch and its waves",
+    Verdict.RTL_MISMATCH: "the RTL is wrong, or made from another program; look at the first mismatch",
     Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
-    Verdict.X_IN_OUTPUT: "find the undriven or uninitialized signal in the RTL: X does not exist on an FPGA; see the "
-    "waves",
+    Verdict.X_IN_OUTPUT: "find the undriven or uninitialized signal in the RTL: X does not exist on an FPGA",
     Verdict.SIMULATORS_DISAGREE: "the RTL is ambiguous (X, a race, an undriven net): trust neither; see the logs",
     Verdict.UNSOUND: "a defect of dais-verif: report it, with the mutant; trust no proof of this design until then",
     Verdict.INTERNAL_ERROR: "nothing is known about the RTL: report it, with the traceback",

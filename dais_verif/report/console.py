@@ -27,6 +27,8 @@ _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
 _TIME_LINE = 50
 #: The next step if pins violate their protocol, in which case no single vector fails.
+#: What the next step says in addition if a replay left waves.
+_WAVES = {Verdict.RTL_MISMATCH: " and its waves", Verdict.X_IN_OUTPUT: "; see the waves"}
 _PROTOCOL = (
     "look for a register that reset or enable does not reach, or whose valid bit is late; or the latency and pins"
     " that were given are not those of the RTL (--latency auto finds out)"
@@ -85,6 +87,8 @@ def _next_step(record: SimulationRecord) -> str:
     if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
         return "the machine is wrong, not the RTL: widen the op's type, narrow the index, or enlarge its memory"
     failed = [one.name for one in record.simulators if one.failure is not None]
+    if record.first_mismatch is not None and record.first_mismatch.waves is not None:
+        return record.verdict.next_step + _WAVES.get(record.verdict, "")
     if record.verdict is not Verdict.TOOL_FAILURE or not failed:
         return record.verdict.next_step
     for one in record.simulators:

@@ -203,4 +203,11 @@ def test_a_broken_protocol_has_counts_and_a_next_step_that_fits() -> None:
     assert "look for a register that reset or enable does not reach" in text
     (row,) = (line for line in text.splitlines() if line.startswith("icarus"))
     assert row.split()[:4] == ["icarus", "11.0", "256", "2048"]
-    assert "look at the first mismatch and its waves" in printed(RECORD)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT])
+def test_the_next_step_names_waves_only_if_there_are_any(verdict: Verdict) -> None:
+    for waves in (None, "replay_icarus/waves.fst"):
+        found = replace(RECORD, verdict=verdict, first_mismatch=replace(RECORD.first_mismatch, waves=waves))
+        (line,) = (line for line in printed(found).splitlines() if line.startswith("next "))
+        assert ("waves" in line) == (waves is not None), line
