@@ -7,7 +7,7 @@ and signed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dais_verif.errors import ProgramError
 from dais_verif.program import FixedType, Program
@@ -32,10 +32,10 @@ class Value:
     negative: bool = False
 
     def __neg__(self) -> Value:
-        return replace(self, negative=not self.negative)
+        return Value(self.op, self.lo, self.hi, self.f, self.shift, not self.negative)
 
     def __lshift__(self, bits: int) -> Value:
-        return replace(self, shift=self.shift + bits)
+        return Value(self.op, self.lo, self.hi, self.f, self.shift + bits, self.negative) if bits else self
 
     @property
     def type(self) -> FixedType:
