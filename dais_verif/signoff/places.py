@@ -18,6 +18,8 @@ __all__ = ["Places", "find_files"]
 
 #: Roles of files that lie in a folder of RTL, and suffixes of files that a tool takes as HDL from such a folder.
 _OF_RTL = ("rtl", "include", "data")
+#: Roles of files that RTL reads by their names, so that another name is another design.
+_BY_NAME = ("include", "data")
 _HDL = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl", ".verilog", ".vp", ".svp", ".vo", ".vm")
 
 
@@ -46,15 +48,14 @@ def find_files(
     """Return the current path of each file of ``certified``, and a finding for each deviation.
 
     A file that the caller names replaces the certified file with the same content, otherwise the one with the same
-    name. If the file replaces none, that is a finding, since the caller believes that it was signed off. If folders are
-    given, all certified RTL must be in them, and they must hold no other HDL: a tool that takes all of it would build
-    other hardware. ``folder``: the folder of the certificate.
+    name; files that RTL includes or reads keep their names. If the file replaces none, that is a finding, since the
+    caller believes that it was signed off. If folders are given, all certified RTL must be in them, and they must hold
+    no other HDL: a tool that takes all of it would build other hardware. ``folder``: the folder of the certificate.
     """
-    names = Counter(Path(file.path).name for file in certified if file.role in _OF_RTL)
+    of_rtl = [Path(file.path).parts for file in certified if file.role in _OF_RTL]
     files, findings = [], []
     for file in certified:
-        twice = names[Path(file.path).name] > 1 and file.role in _OF_RTL
-        now = _now(file, folder, places, twice=twice)
+        now = _now(file, folder, places, _tail(Path(file.path).parts, of_rtl) if file.role in _OF_RTL else 1)
         if now is None:
             where = ", ".join(map(str, places.folders))
             findings.append(CertificateFinding(f"{file.role} {Path(file.path).name}", f"a file in {where}", "none"))
@@ -88,10 +89,16 @@ def _hash(path: Path) -> str | InputError:
         return error
 
 
-def _now(file: CertifiedFile, folder: Path, places: Places, *, twice: bool) -> Path | None:
+def _tail(parts: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> int:
+    """Return how many last parts of a path tell it from ``others``."""
+    alike = Counter(other[-length:] for other in others for length in range(1, len(parts)))
+    return next((length for length in range(1, len(parts)) if alike[parts[-length:]] == 1), len(parts))
+
+
+def _now(file: CertifiedFile, folder: Path, places: Places, tail: int) -> Path | None:
     """Return the current path of ``file``: the given path, that relative to the certificate, or the original path.
 
-    Return None if folders were given that must hold it, and do not. ``twice``: other certified files have its name.
+    Return None if folders were given that must hold it, and do not. ``tail``: how many parts of its path are its name.
     """
     if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
         return places.program / Path(file.path).name  # a folder was given instead of a file
@@ -99,10 +106,11 @@ def _now(file: CertifiedFile, folder: Path, places: Places, *, twice: bool) -> P
         if places.program is not None:
             return places.program
     else:
-        parts = Path(file.path).parts[-2 if twice else -1 :]
+        parts = Path(file.path).parts[-tail:]
         named = [path for path in places.found if path.parts[-len(parts) :] == parts]
         same = [path for path in places.found if places.found[path] == file.sha256]
-        for path in (*(path for path in named if path in same), *([] if twice else same), *named):
+        renamed = [] if tail > 1 or file.role in _BY_NAME else same
+        for path in (*(path for path in named if path in same), *renamed, *named):
             return path
         if file.role in _OF_RTL and places.folders:
             return None
@@ -115,11 +123,15 @@ def _strangers(
 ) -> Iterator[CertificateFinding]:
     """Yield a finding for every given file, and all HDL in a given folder, that was not signed off."""
     others = [file for file in certified if file.role != "program"]
+    contents: dict[str, set[str]] = {}
+    for file in others:
+        if file.role in _BY_NAME:
+            contents.setdefault(Path(file.path).name, set()).add(file.sha256)
     known, taken = {file.sha256 for file in others}, set(files)
     own = list(dict.fromkeys(Path(file.path).name for file in others))
     names = ", ".join(own[:8])
     for path, told in places.found.items():
         counts = path in places.rtl or path.suffix.lower() in _HDL or path.name in own
-        if counts and told not in known and path not in taken:
+        if counts and told not in contents.get(path.name, known) and path not in taken:
             found = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is not one of them"
             yield CertificateFinding(f"--rtl {path}", f"one of the files that were signed off: {names}", found)

@@ -77,3 +77,33 @@ def test_renamed_and_replaced(certified: list[CertifiedFile], copy: Path) -> Non
     assert _found(certified, copy) == ["core.v"]
     (copy / "renamed.v").unlink()
     assert _found(certified, copy) == ["core.v"]
+
+
+def test_files_that_rtl_reads_keep_their_names(certified: list[CertifiedFile], copy: Path) -> None:
+    """Two tables with each other's content are another design, although all contents are certified."""
+    (copy / "t.mem").write_text("k")
+    (copy / "k.vh").write_text("00")
+    assert sorted(_found(certified, copy)) == ["k.vh", "t.mem"]
+    (copy / "t.mem").write_text("00")
+    (copy / "k.vh").write_text("k")
+    (copy / "sub" / "t.mem").write_text("k")  # a tool may find this one first
+    assert _found(certified, copy) == ["t.mem"]
+    (copy / "sub" / "t.mem").write_text("00")
+    assert _found(certified, copy) == []
+    (copy / "sub" / "t.mem").unlink()
+    (copy / "t.mem").rename(copy / "u.mem")
+    assert _found(certified, copy) == ["t.mem"]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    certified, copy = [], tmp_path / "deployed"
+    for place, content in (("x/tables/t.mem", "00"), ("y/tables/t.mem", "01")):
+        for base in ("src", "deployed"):
+            (tmp_path / base / place).parent.mkdir(parents=True)
+            (tmp_path / base / place).write_text(content)
+        sha256 = hashlib.sha256(content.encode()).hexdigest()
+        certified.append(CertifiedFile("data", str(tmp_path / "src" / place), "nowhere", sha256, ""))
+    assert _found(certified, copy) == []
+    (copy / "x/tables/t.mem").write_text("01")
+    (copy / "y/tables/t.mem").write_text("00")
+    assert _found(certified, copy) == ["t.mem", "t.mem"]
