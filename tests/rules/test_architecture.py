@@ -181,6 +181,15 @@ def test_only_the_main_module_imports_the_command_line() -> None:
         assert name.split("/")[0] in ("cli", "__main__.py") or "cli" not in imports_of(path), name
 
 
+def test_records_cannot_be_changed() -> None:
+    """A record is hashed, signed and shown: what is shown must be what was signed."""
+    found = [node for path in files(PACKAGE / "record") for node in nodes(tree(path)) if isinstance(node, ast.ClassDef)]
+    marks = [(node.name, ast.unparse(mark)) for node in found for mark in node.decorator_list]
+    records = [(name, mark) for name, mark in marks if mark.startswith("dataclass")]
+    assert len(records) > 80
+    assert [name for name, mark in records if "frozen=True" not in mark] == []
+
+
 @pytest.mark.parametrize("folder", ["cli", "flows"])
 def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
     for path in files(PACKAGE / folder):

@@ -341,7 +341,8 @@ def test_text_for_people(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("machine", [FIFO, pytest.param(DENSE, marks=pytest.mark.slow)], ids=["fifo", "dense"])
 def test_tools_take_the_folder_as_its_readme_says(machine: Machine, tmp_path: Path) -> None:
     record = dais_verif.emit(machine, wrap="uart", cycles=40, output=tmp_path / "rtl").wrapped
-    assert record is not None and (record.top, record.core_latency) == ("model_uart", 40)
+    assert record is not None
+    assert (record.top, record.core_latency, record.axil) == ("model_uart", 40, False)
     page = (tmp_path / "rtl" / "README.md").read_text()
     assert ("has one more port than the machine, `restart`" in page) == (machine is DENSE)
     found = tools.verilator()
