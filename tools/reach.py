@@ -63,7 +63,7 @@ def distances(root: Path, module: str) -> dict[str, int]:
     return {
         modules[name].relative_to(tests).as_posix(): hops
         for name, hops in found.items()
-        if modules[name].stem.startswith("test_")
+        if modules[name].stem.startswith("test_") and modules[name].is_relative_to(tests)
     }
 
 

@@ -241,7 +241,7 @@ def in_verilator(modules: Sequence[Module], rows: Sequence[int], folder: Path) -
     include = [common, verilator_runtime.NATIVE, Path("cpp")]
     _run(
         verilator_runtime.compile_command(
-            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include
+            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-Og", include=include
         ),
         folder,
     )

@@ -245,7 +245,7 @@ def _verilator(sources: Sequence[str], count: int, seed: int, folder: Path) -> s
     include = [common, verilator_runtime.NATIVE, Path("cpp")]
     _run(
         verilator_runtime.compile_command(
-            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-O0", include=include
+            found, manifest, Path("cpp/unit.cpp"), Path("unit.o"), "-Og", include=include
         ),
         folder,
     )
