@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 from dais_verif.errors import StateError
-from dais_verif.prover.four_state import add, ite, lookup, neg, ult
+from dais_verif.prover.four_state import add, ite, lookup, mul, neg, ult
 from dais_verif.prover.terms import Term, const, resize, undefined
 
 __all__ = ["Memory", "chosen"]
@@ -27,20 +30,31 @@ def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term
 
 
 class Memory:
-    """An array of vectors that is filled once, in ``initial`` blocks; its indices are ``low .. high``."""
+    """An array of vectors that is filled once, in ``initial`` blocks; its indices are ``low .. high``.
 
-    def __init__(self, name: str, where: str, width: int, left: int, right: int) -> None:
+    ``inner``: the ranges of further dimensions.
+    """
+
+    def __init__(
+        self, name: str, where: str, width: int, left: int, right: int, inner: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.name, self.where, self.width = name, where, width
-        self.low, self.high = min(left, right), max(left, right)
-        self.words: list[int | None] = [None] * (self.high - self.low + 1)
+        self.spans = tuple((min(span), max(span)) for span in ((left, right), *inner))
+        self.low, self.high = self.spans[0]
+        self.words: list[int | None] = [None] * prod(high - low + 1 for low, high in self.spans)
         #: Whether anything other than an ``initial`` block writes to it, and whether it was read.
         self.written = self.was_read = False
         self._values: tuple[int, ...] = ()
         self._filled: tuple[int, ...] = ()
 
-    def position(self, index: int) -> int | None:
-        """Return the position in ``words`` of the word at ``index``; None if the memory has no such word."""
-        return index - self.low if self.low <= index <= self.high else None
+    def position(self, *indices: int) -> int | None:
+        """Return the position in ``words`` of the word at ``indices``; None if the memory has no such word."""
+        place = 0
+        for index, (low, high) in zip(indices, self.spans, strict=True):
+            if not low <= index <= high:
+                return None
+            place = place * (high - low + 1) + index - low
+        return place
 
     def settle(self) -> None:
         """Freeze the contents, after all ``initial`` blocks have been executed."""
@@ -52,16 +66,26 @@ class Memory:
         if self.written and self.was_read:
             raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
 
-    def read(self, index: Term, signed: bool) -> Term:
-        """Return the word at ``index``; undefined outside the range, and where no word was filled in.
+    def read(self, *indices: tuple[Term, bool]) -> Term:
+        """Return the word at ``indices``, each with its sign; undefined outside of the ranges, and if never filled.
 
         Raises ``StateError`` if the memory is also written while the design runs.
         """
         self.was_read = True
         self.refuse_state()
-        position, inside = chosen(index, signed, self.high, self.low)
-        word = lookup(position, self._values, self.width)
-        nothing = undefined(self.width, f"a word of {self.name}", index)
+        bits = max((len(self.words) - 1).bit_length(), 1)
+        place, insides = const(bits, 0), []
+        for (index, signed), (low, high) in zip(indices, self.spans, strict=True):
+            position, inside = chosen(index, signed, high, low)
+            if len(self.spans) == 1:
+                place = position
+            else:
+                place = add(mul(place, const(bits, high - low + 1)), resize(position, bits, False))
+            insides += [] if inside is None else [inside]
+        word = lookup(place, self._values, self.width)
+        nothing = undefined(self.width, f"a word of {self.name}", *(index for index, _ in indices))
         if not all(self._filled):
-            word = ite(lookup(position, self._filled, 1), word, nothing)
-        return word if inside is None else ite(inside, word, nothing)
+            word = ite(lookup(place, self._filled, 1), word, nothing)
+        for inside in insides:
+            word = ite(inside, word, nothing)
+        return word

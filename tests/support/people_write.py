@@ -37,6 +37,18 @@ DESIGNS = {
         f"logic [31:0] t; always_comb begin t = 0; t[IN[5:4] * 8 +: 8] = {A} + {B}; OUT = t[IN[5:4] * 8 +: 5]; end",
         ("t[IN[5:4] * 8 +: 5]", "t[IN[4] * 8 +: 5]"),
     ),
+    "a table of two dimensions": (
+        "reg [4:0] t [16:1][-8:7]; integer i, j;"
+        " initial for (i = 1; i < 17; i = i + 1) for (j = -8; j < 8; j = j + 1) t[i][j] = i - 1 + j + 8;"
+        f" wire signed [4:0] j0 = {A} - 8; always @* OUT = t[{B} + 5'd1][j0];",
+        ("i - 1 + j + 8", "i + j + 7 + (i == 16 && j == 7)"),
+    ),
+    "a table of three dimensions": (
+        "reg [4:0] t [0:2][0:7][0:15]; integer i, j;"
+        " initial for (i = 0; i < 16; i = i + 1) for (j = 0; j < 16; j = j + 1) t[1 + i / 8][i % 8][j] = i + j;"
+        f" always @* OUT = t[IN[7] + 2'd1][IN[6:4]][{A}];",
+        ("i % 8", "7 - i % 8"),
+    ),
     "an element of an array": (
         f"logic [4:0] t [0:3]; always_comb begin foreach (t[i]) t[i] = {A}; t[IN[5:4]] = {A} + {B}; OUT = t[IN[5:4]];"
         " end",

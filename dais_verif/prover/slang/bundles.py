@@ -66,11 +66,13 @@ def divide(design: SlangDesign, symbol: Any, whole: Signal, given: bool) -> None
 
 
 def _memory(kind: Any, name: str, where: str) -> Memory:
-    element = kind.arrayElementType if kind.isUnpackedArray and kind.hasFixedRange else None
-    if element is None or not element.isIntegral:
+    element, spans = kind, []
+    while element.isUnpackedArray and element.hasFixedRange:
+        spans.append((element.fixedRange.left, element.fixedRange.right))
+        element = element.arrayElementType
+    if not spans or not element.isIntegral:
         raise InputError(f"{where}: {name!r}: {why_no_bits(kind)}")
-    span = kind.fixedRange
-    return Memory(name, where, element.bitWidth, span.left, span.right)
+    return Memory(name, where, element.bitWidth, *spans[0], spans[1:])
 
 
 def _bits_of(signal: Signal) -> Bits:

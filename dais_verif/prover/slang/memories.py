@@ -13,7 +13,7 @@ from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import FILLING
 from dais_verif.prover.slang.pieces import whole
-from dais_verif.prover.slang.selects import static_index
+from dais_verif.prover.slang.selects import memory_word, static_index
 from dais_verif.prover.slang.writes import symbol_of
 from dais_verif.prover.terms import Term, undefined
 
@@ -69,25 +69,22 @@ class _Filling(Execution):
     def _assignment(self, e: Any) -> None:
         if e.isNonBlocking and e.timingControl is None:
             self._later.append((e, e.left, self.assigned_value(e)))
-        elif self._word_of(e.left) is not None:
+        elif memory_word(self.convert, e.left)[0] is not None:
             self._store(e, e.left, self.convert(e.right))
         else:
             super().expression(e)
 
     def _store(self, e: Any, left: Any, value: Term) -> None:
-        memory = self._word_of(left)
+        memory, selectors = memory_word(self.convert, left)
         if memory is None:
             return self.assign(left, value)
-        index = static_index(self.convert, left.selector)
-        if index is None or value.op != "const":
+        indices = [index for x in selectors if (index := static_index(self.convert, x)) is not None]
+        if len(indices) != len(selectors) or value.op != "const":
             raise self.convert.refused(e, f"a word of memory {memory.name!r} is not filled with a constant")
-        place = memory.position(index)
+        place = memory.position(*indices)
         if place is not None:
             memory.words[place] = value.value
         return None
-
-    def _word_of(self, left: Any) -> Memory | None:
-        return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
         """Assign an initial value; if it is not supported, the variable has no value and must not be read."""
@@ -106,6 +103,8 @@ class _Filling(Execution):
         memory = self._memory(e.arguments[1]) if 2 <= len(e.arguments) <= 4 else None
         if memory is None:
             raise self.convert.refused(e, f"{e.subroutineName} is supported only with a file and a memory")
+        if len(memory.spans) > 1:
+            raise self.convert.refused(e, f"{e.subroutineName} is supported only with a memory of one dimension")
         given = [static_index(self.convert, x) for x in e.arguments[2:]]
         first = given[0] if given else memory.low
         last = given[1] if len(given) > 1 else memory.high

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dais_verif.prover.four_state import ite, lookup, lshr, mul
-from dais_verif.prover.memory import chosen
+from dais_verif.prover.memory import Memory, chosen
 from dais_verif.prover.slang.design import ast, bits_in
 from dais_verif.prover.slang.kinds import RANGES, TARGETS
 from dais_verif.prover.slang.streams import operands, reordered
@@ -22,6 +22,7 @@ __all__ = [
     "limited",
     "member",
     "member_low",
+    "memory_word",
     "place_of",
     "selected",
     "static_index",
@@ -97,11 +98,11 @@ def element_bits(kind: Any) -> int:
 def selected(c: Converter, e: Any) -> Term:
     """Return an element, or a range of elements or bits; undefined where out of range."""
     value = e.value
-    if type(value) in NAMES and symbol_of(value) in c.design.memories:
-        memory = c.design.memories[symbol_of(value)]
+    memory, indices = memory_word(c, e)
+    if memory is not None:
         if c.filling:
             raise c.refused(e, f"memory {memory.name!r} is read in an initial block; fill it with constants")
-        return memory.read(c(e.selector), c.type_of(e.selector)[1])
+        return memory.read(*((c(index), c.type_of(index)[1]) for index in indices))
     width, _ = c.type_of(e)
     known = place_of(c, e)
     if known is not None:
@@ -113,6 +114,22 @@ def selected(c: Converter, e: Any) -> Term:
     if low < 0 or low + width > total:
         return _beyond(c, e, low, width, total)
     return extract(c(value), low, width)
+
+
+def memory_word(c: Converter, e: Any) -> tuple[Memory | None, list[Any]]:
+    """Return the memory of which ``e`` selects a word, if any, with the indices of the word.
+
+    Raises ``InputError`` if ``e`` selects several words.
+    """
+    indices: list[Any] = []
+    inner = e
+    while type(inner) is ast.ElementSelectExpression and inner.value.type.isUnpackedArray:
+        indices.insert(0, inner.selector)
+        inner = inner.value
+    memory = c.design.memories.get(symbol_of(inner)) if indices and type(inner) in NAMES else None
+    if memory is not None and len(indices) != len(memory.spans):
+        raise c.refused(e, f"several words of {memory.name!r} at once; the proof supports single words only")
+    return memory, indices
 
 
 def member(c: Converter, e: Any) -> Term:

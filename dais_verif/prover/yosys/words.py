@@ -38,7 +38,7 @@ class Memories:
         def make(read: Read) -> Term:
             if name not in self._filled:
                 self._filled[name] = self._memory(name)
-            return self._filled[name].read(address(read, 0, width), False)
+            return self._filled[name].read((address(read, 0, width), False))
 
         return make
 

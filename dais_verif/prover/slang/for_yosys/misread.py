@@ -250,7 +250,8 @@ class _Search:
         array, index = e.value.type, e.selector.type
         if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
             return
-        if max(array.fixedRange.left, array.fixedRange.right) >= 1 << (index.bitWidth - 1):
+        span = array.fixedRange
+        if max(span.left, span.right) >= 1 << (index.bitWidth - 1) or min(span.left, span.right) < 0:
             raise self._refused(
                 e, "Yosys treats this index as unsigned, so a negative one selects a word; use $unsigned"
             )
