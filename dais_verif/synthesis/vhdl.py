@@ -13,6 +13,7 @@ from dais_verif.synthesis.ghdl_fields import divided
 from dais_verif.synthesis.ghdl_netlist import Module, modules
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
 from dais_verif.synthesis.ghdl_verilog import written
+from dais_verif.synthesis.vhdl_constants import in_steps
 from dais_verif.synthesis.vhdl_events import begins_slice, refuse_events, refuse_misread
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
@@ -43,7 +44,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     copy_into(folder, files)
     for left_over in folder.glob("*.cf"):
         left_over.unlink()
-    texts = [vhdl_packages.redirected(source, read(source)) for source in sources]
+    texts = [in_steps(source, vhdl_packages.redirected(source, read(source))) for source in sources]
     names = [*map(str, copied(sources, folder, texts).sources), *vhdl_packages.copy_into(folder)]
     # The first command finds all units; the second analyses the units that the top needs, in the necessary order.
     for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):

@@ -43,6 +43,11 @@ READ = [
      " model_out <= std_logic_vector(a(to_integer(unsigned(model_inp(4 downto 3)))));"),
     ("type arr is array(-4 to 3) of integer; constant t : arr := (-100, 5, 77, -1, 0, 13, 127, -128);",
      "model_out <= std_logic_vector(to_signed(t(to_integer(signed(model_inp(2 downto 0)))), 8));"),
+    ("", "variable v : unsigned(7 downto 0); begin v := \"00011011\"; if model_inp(7) = '1' then v(1 downto 0) :="
+         " unsigned(model_inp(1 downto 0)); elsif model_inp(6) = '1' then v(6 downto 4) := unsigned(model_inp(2 downto"
+         " 0)); end if; model_out <= std_logic_vector(v);"),
+    ("", "begin model_out <= x\"1b\"; for i in 0 to 7 loop if unsigned(model_inp(7 downto 4)) = i then"
+         " model_out(i) <= model_inp(i); end if; end loop;"),
     ("", "model_out <= (0 => '1', others => '0') when model_inp(3 downto 0) < model_inp(7 downto 4) else x\"ff\";"),
     ("type st is (a, b, c);",
      "variable s : st; begin if model_inp(0) = '1' then s := b; elsif model_inp(1) = '1' then s := c; else s := a;"
