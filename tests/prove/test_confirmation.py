@@ -15,6 +15,7 @@ from dais_verif.confirmation.confirmation import sum_up
 from dais_verif.dut.interface import Clocking, packed
 from dais_verif.flows.proof.decide import ProofTask
 from dais_verif.flows.proof.replay import with_found_pins
+from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.prover import slang
 from dais_verif.prover.proof import prove
@@ -316,3 +317,13 @@ def test_a_trial_that_leaves_no_time_for_another_stands(tmp_path: Path, monkeypa
     monkeypatch.setattr(confirmation, "_timed", lambda run: (run(), 7.0))
     found = confirmed(asked(tmp_path, GOOD))
     assert (found.verdict, found.simulators[0].vectors_compared) == (Verdict.PASS, 1), found.message
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_vectors_are_within_the_declared_intervals_or_within_the_types(declared: bool, tmp_path: Path) -> None:
+    program = replace(SUM, intervals=((2, 5), (0, 1), (2, 6)))
+    request = replace(asked(tmp_path, GOOD, program=program), declared=declared)
+    batch = confirmation._vectors(request)
+    (sums,) = Golden(program).run_raw(batch, check=False)
+    assert len(sums) == batch.rows > 100
+    assert set((sums <= 6).tolist()) == ({True} if declared else {True, False})
