@@ -53,12 +53,15 @@ def in_steps(source: Path, text: bytes) -> bytes:
     """
     whole = text.decode("latin-1")
     words = [
-        _Word(found[0].lower(), found.end()) for found in _PART.finditer(whole) if found[0][:2] not in ("--", "/*")
+        _Word(_lowered(found[0]), found.end()) for found in _PART.finditer(whole) if found[0][:2] not in ("--", "/*")
     ]
     found = list(_assignments(words))
     parts = {(each.region, each.path) for each in found if each.indexed}
-    more = [(at, path) for region, at, path in _initial(words) if (region, path) in parts]
-    added = [(at, f" {path}({path}'left) := {path}({path}'left);") for at, path in more]
+    added = [
+        (at, f" {path}({path}'left) := {path}({path}'left);")
+        for region, at, name in _initial(words)
+        for path in _within(parts, region, name)
+    ]
     varying = _varying(words)
     for each in found:
         if each.indexed:
@@ -80,6 +83,15 @@ def in_steps(source: Path, text: bytes) -> bytes:
     return whole.encode("latin-1")
 
 
+def _lowered(word: str) -> str:
+    return word if word[0] in "'\"\\" else word.lower()
+
+
+def _within(parts: set[tuple[int, str]], region: int, path: str) -> list[str]:
+    """Return the paths of ``parts`` in ``region`` that are ``path``, or fields of it."""
+    return sorted(part for at, part in parts if at == region and f"{part}.".startswith(f"{path}."))
+
+
 def _bit(each: _Assignment, path: str, varying: set[str]) -> str | None:
     """Return the leftmost element of the constant that a signal gets; "" if it needs no step, None if it is unknown."""
     value = "".join(word.text for word in each.value)
@@ -88,10 +100,22 @@ def _bit(each: _Assignment, path: str, varying: set[str]) -> str | None:
     rest = path.removeprefix(each.path)
     if all(re.fullmatch(r"[a-z]\w*|\.", word.text) for word in each.value):
         return f"{value}{rest}({value}{rest}'left)"
+    if rest:
+        return None
+    if value.startswith("(") and _closed(each.value, 0) == len(each.value):
+        return _first_element(each.value[1:-1])
     bits = _BITS.fullmatch(value)
-    if bits is None or rest:
+    if bits is None:
         return None
     return f"'{int(bits[2], 16) >> 3 if bits[1] else bits[2]}'"
+
+
+def _first_element(words: Sequence[_Word]) -> str | None:
+    """Return the first element of an aggregate, whose elements are given by their order, or all as ``others``."""
+    first = 2 if [word.text for word in words[:2]] == ["others", "=>"] else 0
+    end = next((n for n in range(len(words)) if words[n].text == "," and _level(words, 0, n) == 0), len(words))
+    named = any(words[n].text == "=>" and _level(words, first, n) == 0 for n in range(first, end))
+    return None if named else " ".join(word.text for word in words[first:end])
 
 
 def _varying(words: Sequence[_Word]) -> set[str]:
@@ -111,10 +135,13 @@ def _assignments(words: Sequence[_Word]) -> Iterator[_Assignment]:
     """Yield the assignments to variables, and those to signals in processes; arrays of two dimensions are left out."""
     depth, region, process = 0, 0, 0
     for n, word in enumerate(words):
-        if word.text in ("process", "function", "procedure"):
-            ends = words[n - 1].text == "end"
-            region = region if ends else n
-            process = process if word.text != "process" else 0 if ends else n
+        ends = words[n - 1].text == "end"
+        if word.text in ("process", "function", "procedure") and not ends:
+            region = n
+        elif word.text == "architecture":
+            region = 0
+        if word.text == "process":
+            process = 0 if ends else n
         depth += {"(": 1, ")": -1}.get(word.text, 0)
         if depth or not re.match(r"[a-z\\]", word.text) or n == 0 or words[n - 1].text not in _BEGINS:
             continue
@@ -125,11 +152,12 @@ def _assignments(words: Sequence[_Word]) -> Iterator[_Assignment]:
         while end < len(words) and words[end].text in ("(", "."):
             end = _closed(words, end) if words[end].text == "(" else end + 2
         rows = indexed and "," in (words[m].text for m in range(n, end) if _level(words, n, m) == 1)
-        if end < len(words) and not rows and (words[end].text == ":=" or (process and words[end].text == "<=")):
+        sequential = process or (region and words[region].text == "procedure")
+        if end < len(words) and not rows and (words[end].text == ":=" or (sequential and words[end].text == "<=")):
             last = next((m for m in range(end, len(words)) if words[m].text == ";"), None)
             if last is not None:
                 arrow, value = words[end].text, words[end + 1 : last]
-                where = region if arrow == ":=" else process
+                where = region if arrow == ":=" or not process else process
                 yield _Assignment(where, path, indexed, arrow, value, words[last].end, word.end)
 
 

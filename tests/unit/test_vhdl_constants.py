@@ -41,6 +41,9 @@ def steps(body: str) -> str:
         ("s <= (others => '0');", ""),
         ('s <= "0000";', ""),
         ("s <= other;", ""),
+        ("s <= ('1', '0', '1', '1');", " s(s'left) <= '1';"),
+        ("s <= ('Z', '0', '1', '1');", " s(s'left) <= 'Z';"),
+        ("s <= (others => k(0));", " s(s'left) <= k ( 0 );"),
         ("s <= '0' & v(2 downto 0);", ""),
         ("n := 3; m := k;", ""),
         ("other <= k;", ""),
@@ -51,6 +54,20 @@ def test_a_step_is_added(body: str, step: str) -> None:
     assert steps(body) == step
 
 
+def test_fields_in_functions_and_signals_in_procedures() -> None:
+    function = (
+        'function f(c : bit) return pair is variable g : pair := ("01", "10"); begin g.x(0) := c; return g; end;'
+        " procedure p(signal s : out bits; c : boolean) is begin s <= \"10\"; if c then s(0) <= '1'; end if; end;"
+    )
+    found = in_steps(Path("m.vhd"), function.encode()).decode()
+    assert "begin g.x(g.x'left) := g.x(g.x'left); g.x(0)" in found
+    assert "s <= \"10\"; s(s'left) <= '1'; if c" in found
+    apart = f'{function} architecture a of b is begin s <= "10"; end;'
+    assert in_steps(Path("m.vhd"), apart.encode()).decode() == found + apart.removeprefix(function)
+
+
 def test_a_constant_without_a_name_is_refused() -> None:
     with pytest.raises(StateError, match=r"^m\.vhd:7: "):
         steps("s <= to_bits(3, 4);")
+    with pytest.raises(StateError, match=r"^m\.vhd:7: "):
+        steps("s <= (0 => '1', others => '0');")
