@@ -157,7 +157,11 @@ def _search(places: Iterable[Path], base: Path | None) -> Search:
                 if _is_judged(path)
             )
             return
-        left_out.extend(f"{str(path)!r} is hidden, so only its name finds it" for path in hidden if _is_judged(path))
+        left_out.extend(
+            f"{str(path)!r} is hidden, so it is not searched: name it, or move it away"
+            for path in hidden
+            if _is_judged(path)
+        )
         for path in [*(one for one in mine if not one.is_dir()), *(one for one in mine if one.is_dir())]:
             take(path, place)
 
