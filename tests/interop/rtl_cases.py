@@ -78,7 +78,10 @@ RTL: dict[str, tuple[Found, Found]] = {
 }
 
 #: The verdicts of ``prove`` on the Verilog: those of ``sim``, except for invalid Verilog, which is refused earlier.
-PROOFS: dict[str, Found] = {name: verilog for name, (verilog, _) in RTL.items()} | {"add_no_bits": _PORTS}
+PROOFS: dict[str, Found] = {name: verilog for name, (verilog, _) in RTL.items()} | {
+    "add_no_bits": _PORTS,
+    "lookup_no_bits": _x(1),
+}
 
 
 def cell(found: Found) -> str:

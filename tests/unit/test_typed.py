@@ -38,6 +38,7 @@ def test_checkers_are_told_of_the_types() -> None:
 def test_a_users_script_is_checked(tmp_path: Path) -> None:
     code, told = mypy(tmp_path, _SCRIPT)
     assert code == 0, f"{told}if mypy cannot find the package, install it anew: make setup-test"
-    assert 'Revealed type is "bool"' in told and 'Revealed type is "str"' in told
+    plain = told.replace("builtins.", "")  # older versions of mypy name the module
+    assert 'Revealed type is "bool"' in plain and 'Revealed type is "str"' in plain
     code, told = mypy(tmp_path, _SCRIPT.replace("vectors=10,", 'vectors="10",'))
     assert code == 1 and 'incompatible type "str"; expected "int"' in told

@@ -135,7 +135,7 @@ def test_the_simulation_of_a_sign_off(
     policy, program = read_policy(Path("policy.toml")).policy, Path("prog.bin")
     subject = subject_of(load(program), program, None, policy, Path("model.v"))
 
-    def called(verb: str, arguments: list[str], folder: Path) -> None:
+    def called(verb: str, arguments: list[str], folder: Path, **_: object) -> None:
         _run([verb, *arguments, "--json", "-o", "out"])
         raise Read
 
