@@ -88,7 +88,7 @@ def written(
 
 
 def _two_of_one_name(first: Module, second: Module, original: Callable[[str], str | None]) -> InputError:
-    """Return the error for two modules of one name: instances name only that, so nobody can tell which one they are."""
+    """Return the error for two modules of one name: instances name only that, which does not tell them apart."""
     places = []
     for module in (first, second):
         file, line, _ = module.body.place if module.body is not None else ("", 0, 0)

@@ -253,7 +253,7 @@ VIEWS: Mapping[str, tuple[list[list[Any]], tuple[int, int], int, int]] = {
     "index without bits": ([[True, 7, 0]] * 3, (1, 2), 1, 0),
 }
 #: A memory, and a vector whose elements are not evenly spaced; the others are slow.
-INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"))
+INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"), ("rows", "verilator"))
 
 
 @pytest.mark.parametrize(
