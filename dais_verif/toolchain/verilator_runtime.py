@@ -51,7 +51,7 @@ __all__ = [
     "installed_home",
     "intact",
     "key_of",
-    "main_object",
+    "own_objects",
     "verilator_options",
     "why_unsafe",
 ]
@@ -162,9 +162,9 @@ def compile_command(
     return [str(verilator.compiler), *flags, action, str(source), "-o", str(output)]
 
 
-def main_object(folder: Path) -> Path:
-    """Return the object of cocotb's main program, which needs a ``Vtop`` as in ``native/Vtop.h``."""
-    return folder / "main.o"
+def own_objects(folder: Path) -> tuple[Path, Path]:
+    """Return the objects of cocotb's main program and of the bulk path, which need what ``native/design.cpp`` has."""
+    return folder / "main.o", folder / "bulk.o"
 
 
 def home_in(cache: Path) -> Path:
@@ -372,9 +372,10 @@ def _build(verilator: tools.VerilatorTools, folder: Path, shared: Sequence[str])
     )
     made_of = {text.with_suffix(".o").name: _of_text(verilator, folder / text) for text in texts}
     copied = _copy_others(made_of, folder)
-    main = main_object(Path())
+    main, bulk = own_objects(Path())
     commands = [
         compile_command(verilator, manifest, tools.cocotb_main(), main, OPTIMISATION, include=[NATIVE]),
+        compile_command(verilator, manifest, NATIVE / "bulk.cpp", bulk, OPTIMISATION),
         compile_command(verilator, manifest, Path(HEADERS), Path(f"{HEADERS}.gch"), OPTIMISATION, include=[NATIVE]),
         *(
             compile_command(verilator, manifest, text, text.with_suffix(".o"), OPTIMISATION)

@@ -154,7 +154,7 @@ def build(
     manifest = verilator_runtime.Manifest.read(build_dir / _OBJECTS)
     verilator_runtime.check_fits(common, manifest)
     optimisation = _optimisation(signals)
-    commands, objects = [], [verilator_runtime.main_object(common)]
+    commands, objects = [], [*verilator_runtime.own_objects(common)]
     include = [common, verilator_runtime.NATIVE, Path(_OBJECTS)]
     for unit in _units(build_dir, manifest):
         output = Path(_OBJECTS) / f"{unit.stem}.o"

@@ -1,4 +1,4 @@
-"""The bulk path: the loop in ``native/design.cpp``, part of every Verilator simulation, without Python per vector.
+"""The bulk path: the loop in ``native/bulk.cpp``, part of every Verilator simulation, without Python per vector.
 
 For use in the simulator's process only. Calls release Python's lock, so threads run in parallel.
 """
