@@ -17,7 +17,7 @@ from rich.console import Console
 
 from dais_verif.counts import counted
 from dais_verif.dut.discover import ports_in
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.own_command import own_command
 from dais_verif.program import Program

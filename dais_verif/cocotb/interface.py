@@ -9,7 +9,8 @@ from typing import Any
 
 from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
-from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile, Side, ports_from_tree, read_ports_file
 from dais_verif.errors import InputError
 from dais_verif.flows.pins import Pins

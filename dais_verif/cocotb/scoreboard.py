@@ -33,7 +33,8 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.testbench.job import Difference
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.simulation.testbench.pins import handle_of
 
 __all__ = ["Scoreboard", "ScoreboardError"]

@@ -9,7 +9,8 @@ from dais_verif.counts import counted
 from dais_verif.dut import elements
 from dais_verif.dut.discover import Port
 from dais_verif.dut.elements import FROM_FILE, MOST_LISTED, Sizing, in_words
-from dais_verif.dut.interface import Clocking, DesignInterface, Dut, Wire
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program

@@ -7,16 +7,11 @@ only the interface of a design; it does not depend on the meaning of the bits.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.ports import Element, Ports, ports_of
-
-__all__ = ["MODEL_INP", "MODEL_OUT", "Clocking", "Dut", "DesignInterface", "Wire", "packed"]
-
-MODEL_INP, MODEL_OUT = "model_inp", "model_out"
+__all__ = ["Clocking", "DesignInterface", "Wire"]
 
 _ELEMENT = re.compile(r"\[\d+\]$")
 
@@ -100,39 +95,3 @@ class DesignInterface:
         wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
         clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
         return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))
-
-
-@dataclass(frozen=True)
-class Dut:
-    """An interface, and the meaning of its rows: the position of each element of the program.
-
-    ``output_types``: the type of every output in the design. ``how``: the source of the widths, as text.
-    """
-
-    interface: DesignInterface
-    ports: Ports
-    output_types: tuple[FixedType, ...]
-    how: str = "the program's types"
-
-    def input_at(self, number: int) -> tuple[str, Element]:
-        """Return the name of the port that carries input ``number``, and the element relative to that port."""
-        return _within(self.interface.inputs, self.ports.inputs[number])
-
-    def output_at(self, number: int) -> tuple[str, Element]:
-        """Return the name of the port that carries output ``number``, and the element relative to that port."""
-        return _within(self.interface.outputs, self.ports.outputs[number])
-
-
-def _within(wires: Sequence[Wire], element: Element) -> tuple[str, Element]:
-    for wire in wires:
-        if wire.offset <= element.offset < wire.offset + max(wire.width, 1):
-            return wire.name, element._replace(offset=element.offset - wire.offset)
-    return wires[-1].name, element
-
-
-def packed(program: Program, clocking: Clocking | None = None) -> Dut:
-    """Return the interface of our emitted modules: all elements in ``model_inp`` and ``model_out``."""
-    ports = ports_of(program)
-    inputs = (Wire(MODEL_INP, 0, ports.input_bits),)
-    outputs = (Wire(MODEL_OUT, 0, ports.output_bits),)
-    return Dut(DesignInterface(inputs, outputs, clocking), ports, program.output_types)

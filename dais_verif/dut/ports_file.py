@@ -27,7 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Clocking
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import MODEL_INP, MODEL_OUT
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.program import FixedType

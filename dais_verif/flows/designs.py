@@ -9,8 +9,9 @@ from pathlib import Path
 from dais_verif.dut.bind import bind
 from dais_verif.dut.directives import directives_of, told
 from dais_verif.dut.discover import ports_in
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
 from dais_verif.dut.parameters import parse_parameter, with_parameters
+from dais_verif.dut.placement import packed
 from dais_verif.dut.ports_file import PortsFile, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.cache_folder import proof_store
-from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist

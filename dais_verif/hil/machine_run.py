@@ -21,7 +21,7 @@ from dais_verif.simulation.machines.expected import contradiction, expect
 from dais_verif.simulation.machines.mismatch import describe
 from dais_verif.simulation.task import SimulationWatcher
 from dais_verif.simulation.testbench.machine_job import UNKNOWN, MachineDifference, SequenceRows
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus.machines import InputSequence
 from dais_verif.verdict import Verdict

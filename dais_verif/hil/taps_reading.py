@@ -17,7 +17,8 @@ from dais_verif.program.ports import ports_of
 from dais_verif.program.taps import tapped
 from dais_verif.record.simulation import Value
 from dais_verif.simulation.diagnosis.blame import value_of_bits, value_of_raw
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, unpack_element
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, unpack_element
 
 __all__ = ["TappedRow", "read_taps"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from dais_verif.counts import equal_text
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.hil.identity import Identity
@@ -33,7 +33,8 @@ from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.idle import driven, filled, idle_text, phases, worst
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, merged
-from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row, row_words
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch

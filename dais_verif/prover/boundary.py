@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking, Dut, Wire
+from dais_verif.dut.interface import Clocking, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports, ports_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions

@@ -16,7 +16,8 @@ import numpy as np
 from msgspec.structs import replace as replace_fields
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking, Dut
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions

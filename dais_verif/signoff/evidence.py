@@ -30,7 +30,7 @@ from dais_verif.record.read import parse_record
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
 from dais_verif.simulation.scoreboard import digest_of
-from dais_verif.simulation.testbench.packing import Words, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, row_words
 from dais_verif.verdict import Verdict
 
 __all__ = [

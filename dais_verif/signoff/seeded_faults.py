@@ -24,7 +24,7 @@ from dais_verif.program.model import Columns
 from dais_verif.program.numbers import IntArray
 from dais_verif.signoff.evidence import Bits, chunks
 from dais_verif.signoff.wrappers import OriginalDesign, inverting_wrapper
-from dais_verif.simulation.testbench.packing import Words, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, row_words
 from dais_verif.stimulus import Vectors
 
 __all__ = ["Poison", "SeededFault", "always_wrong", "differing_rows", "poison", "sometimes_wrong"]

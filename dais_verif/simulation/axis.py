@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError, ToolError
 from dais_verif.golden import Golden
 from dais_verif.program import Program

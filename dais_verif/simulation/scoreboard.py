@@ -16,7 +16,7 @@ from dais_verif.counts import counted
 from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
-from dais_verif.simulation.testbench.packing import Words, bits_of_row, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row, row_words
 
 __all__ = [
     "DIGESTED",

@@ -17,7 +17,8 @@ from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Element, Ports, ports_of
-from dais_verif.simulation.testbench.packing import Words, pack_outputs, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, row_words
+from dais_verif.simulation.testbench.packing import pack_outputs
 
 __all__ = ["MOST_BEATS", "next_state", "selfcheck_signatures", "stimulus_words"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports

@@ -14,7 +14,8 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, unpack_element
+from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs, unpack_element
 
 from .compose import Composition
 from .row import Row

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from prove.door import run_prove
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.program.assembler import assemble
 from dais_verif.prover import conditions, slang
 from dais_verif.prover.conditions import Sides, sides_of

@@ -12,7 +12,8 @@ from prove.door import run_prove
 import dais_verif.flows.proof.confirm as confirming
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
 from dais_verif.confirmation.confirmation import sum_up
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
 from dais_verif.flows.proof.decide import ProofTask
 from dais_verif.flows.proof.replay import with_found_pins
 from dais_verif.golden import Golden

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from support.counting import growth, lines
 
-from dais_verif.dut.interface import DesignInterface, Dut, Wire, packed
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.program import Program
 from dais_verif.prover.netlist import Driver, Signal

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.arithmetic_circuits import verilog
 from support.random_graphs import table
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.flows.mutation.proofs import Prover, Question, ToProve
 from dais_verif.mutation.sites import all_mutants, drawn
 from dais_verif.program import Program, assemble

@@ -11,7 +11,8 @@ import pytest
 from prove.soundness.rewritings import REWRITINGS, retimed, rewritten
 from support.places import CORPUS
 
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.program import load

@@ -12,7 +12,7 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
 from support.random_expressions import INPUTS, expression, result
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.adder import ADDER
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows.mutation.proofs import Prover, Question, ToProve
 from dais_verif.mutation.sites import all_mutants, drawn

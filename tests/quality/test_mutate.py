@@ -14,7 +14,7 @@ from support.adder import ADDER
 from support.signing import MACHINE
 
 import dais_verif
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.designs import DesignRequest

@@ -11,7 +11,8 @@ import pytest
 from support.adder import ADDER
 from support.signing import MACHINE
 
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions, emit_verilog
 from dais_verif.errors import InputError, RequestError, ToolError
 from dais_verif.flows.designs import DesignRequest

@@ -23,7 +23,8 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.axis import simulate_axis
 from dais_verif.simulation.selfcheck import selfcheck_signatures, stimulus_words
 from dais_verif.simulation.simulators.build import build
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict
 

@@ -25,7 +25,7 @@ from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench import bench
 from dais_verif.simulation.testbench.job import Job, chunk_name
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.stimulus import generate
 from dais_verif.verdict import Verdict

@@ -20,7 +20,7 @@ import pytest
 from support.door import mutant
 from support.programs import every_opcode
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.golden import run_raw
 from dais_verif.program.ports import ports_of

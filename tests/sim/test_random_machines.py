@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.machine.ports import CLOCK

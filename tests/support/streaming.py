@@ -21,7 +21,8 @@ from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.simulator import BuildOptions
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 
 __all__ = ["Cycle", "Instance", "Seen", "stream", "streaming"]
 

@@ -16,7 +16,8 @@ from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port, ports_in
 from dais_verif.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
 from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.interface import Clocking, DesignInterface, Dut, Wire, packed
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.program import FixedType, Program

@@ -14,7 +14,7 @@ pytest.importorskip("cocotb")
 from dais_verif.cocotb import diagnosis
 from dais_verif.cocotb.diagnosis import Rtl
 from dais_verif.cocotb.interface import dut_of
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import ports_from_tree, read_ports_file
 from dais_verif.errors import InputError
 from dais_verif.flows.pins import Pins

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from support.said import raises
 
-from dais_verif.dut.interface import packed as dut_of
+from dais_verif.dut.placement import packed as dut_of
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
@@ -24,7 +24,8 @@ from dais_verif.simulation import feed as module
 from dais_verif.simulation.feed import Feed, Outlet, chunk_size
 from dais_verif.simulation.scoreboard import DIGESTED
 from dais_verif.simulation.testbench.job import chunk_name, end_of
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import process

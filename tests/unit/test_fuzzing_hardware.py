@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import dais_verif
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import made_case

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Element, Ports, ports_of
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs, unpack_element
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs, unpack_element
 
 
 def ports_with(widths: list[int], los: list[int]) -> tuple[Element, ...]:

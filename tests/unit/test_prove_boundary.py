@@ -8,7 +8,8 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring
 
-from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire
+from dais_verif.dut.placement import packed
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports

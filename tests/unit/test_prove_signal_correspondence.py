@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.program import FixedType, Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.boundary import Boundary

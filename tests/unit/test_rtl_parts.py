@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.fuzzing.rtl.around import module_around
 from dais_verif.fuzzing.rtl.case import Edit, edited
 from dais_verif.fuzzing.rtl.cutting import Cut, cut_out, declared_in

@@ -19,7 +19,7 @@ from support.said import as_recorded, raises
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
-from dais_verif.simulation.testbench.packing import Words, row_words
+from dais_verif.simulation.testbench.packed_rows import Words, row_words
 
 #: Chunks of 3, 4, 1 and 5 rows.
 STARTS = [0, 3, 7, 8, 13]

@@ -18,7 +18,8 @@ from support.tier import examples
 
 from dais_verif.dut.discover import Port, ports_in, unused_in
 from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
-from dais_verif.dut.interface import Clocking, DesignInterface, Wire, packed
+from dais_verif.dut.interface import Clocking, DesignInterface, Wire
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.flows.vectors import WithBoundaries

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter.parts import path_of
 from dais_verif.program import Program
 from dais_verif.record.simulation import Blame, Value

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.dut.discover import errors_in
-from dais_verif.dut.interface import Clocking, Dut, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import DaisError
 from dais_verif.flows.designs import DesignRequest, bound, given
 from dais_verif.flows.mutation.simulations import Bench, plan_of

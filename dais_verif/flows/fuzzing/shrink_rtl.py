@@ -31,7 +31,8 @@ from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.naming import DA4ML
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict

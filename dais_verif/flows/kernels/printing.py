@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically

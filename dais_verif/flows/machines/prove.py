@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.dut.interface import DesignInterface, Dut
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import told_apart, with_netlist

@@ -72,7 +72,7 @@ def simulate_machine(
             record = replace(record, decisions=[*record.decisions, Decision("stimulus", given.about, "as it is used")])
         folder.begin(record)
         # Imported here: loading it takes as long as simulating a small design.
-        from dais_verif.dut.interface import Dut
+        from dais_verif.dut.placement import Dut
         from dais_verif.golden.fast import threads
         from dais_verif.program.ports import Ports
         from dais_verif.simulation.machines.rows import interface_of

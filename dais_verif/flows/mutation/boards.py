@@ -8,7 +8,8 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
 from dais_verif.errors import InputError, ToolError
 from dais_verif.flows.mutation.proofs import Question
 from dais_verif.flows.mutation.simulations import Wrong, short_reason

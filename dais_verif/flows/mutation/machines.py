@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import RequestError
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.designs import machine_design, opened_design

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import design_of, with_netlist

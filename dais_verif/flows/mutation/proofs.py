@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.interface import DesignInterface, Dut
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import ToolError
 from dais_verif.golden import run_raw
 from dais_verif.machine import Machine
@@ -19,7 +20,8 @@ from dais_verif.mutation.simulators import SIMULATORS, Build, Ran, run
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.simulation.machines.expected import expect
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus.machines import InputSequence
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into

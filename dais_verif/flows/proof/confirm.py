@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
 from dais_verif.flows.designs import bound

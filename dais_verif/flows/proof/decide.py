@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
-from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError, ToolError
 from dais_verif.flows.progress import Progress

@@ -26,7 +26,7 @@ from dais_verif.record.proof import (
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif.dut.interface import Dut
+    from dais_verif.dut.placement import Dut
     from dais_verif.program import Program
     from dais_verif.prover.results import Proof
     from dais_verif.simulation.simulators.build import RtlDesign

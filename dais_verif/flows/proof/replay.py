@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dais_verif.dut.interface import Clocking, Dut
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.fuzzing.machines.case import MachineCase

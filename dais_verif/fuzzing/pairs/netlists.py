@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged

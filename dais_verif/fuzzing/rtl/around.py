@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Dut, Wire
+from dais_verif.dut.interface import Wire
+from dais_verif.dut.placement import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.program import Program
 from dais_verif.program.ports import Element, ports_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT
+from dais_verif.dut.placement import MODEL_INP, MODEL_OUT
 from dais_verif.fuzzing.rtl.case import Edit, Files, edited
 from dais_verif.fuzzing.rtl.syntax import Source, children, kind_of, lefts_in, names_in
 

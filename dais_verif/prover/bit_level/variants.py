@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.aig import FALSE, Aig

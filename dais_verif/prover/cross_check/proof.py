@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prover.cross_check.signals import compare_readings

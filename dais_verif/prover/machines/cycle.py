@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of, port_names
 from dais_verif.machine.step import Step

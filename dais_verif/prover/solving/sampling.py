@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prover.boundary import Boundary

@@ -27,7 +27,7 @@ from dais_verif.signoff.seeded_faults import SeededFault
 from dais_verif.signoff.wrappers import OriginalDesign, inverting_wrapper
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.testbench.machine_job import SequenceRows
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packed_rows import Words
 
 __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.counts import counted
-from dais_verif.dut.interface import Dut, packed
+from dais_verif.dut.placement import Dut, packed
 from dais_verif.emitter.parts import path_of
 from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled

@@ -17,7 +17,8 @@ from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.idle import filled_row
 from dais_verif.simulation.testbench.job import Difference
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, unpack_element
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, unpack_element
 from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
 

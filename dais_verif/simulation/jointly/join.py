@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.program.ports import Ports
 from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, renamed
 from dais_verif.simulation.simulators.build import RtlDesign

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.dut.placement import Dut
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.machine import Machine
 from dais_verif.machine.streams import MachineStream

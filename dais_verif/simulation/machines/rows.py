@@ -16,7 +16,8 @@ from dais_verif.program.numbers import IntArray
 from dais_verif.program.ports import Element, Ports
 from dais_verif.simulation.scoreboard import words_of_text
 from dais_verif.simulation.testbench.machine_job import UNKNOWN
-from dais_verif.simulation.testbench.packing import Words, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import Words
+from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.stimulus.machines import InputSequence, raw_rows
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Dut
+from dais_verif.dut.placement import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.errors import InputError, ToolError
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from dais_verif.dut.interface import MODEL_INP, MODEL_OUT
+from dais_verif.dut.placement import MODEL_INP, MODEL_OUT
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.stopwatch import Stopwatch
 

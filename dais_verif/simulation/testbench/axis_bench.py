@@ -15,7 +15,7 @@ import numpy as np
 
 from dais_verif.simulation.testbench.axis_job import AXIS_JOB_VARIABLE, QUIET, AxisAnswer, AxisJob, Heard, Scenario
 from dais_verif.simulation.testbench.axis_run import HALF, StreamRun, port_problem
-from dais_verif.simulation.testbench.packing import bits_of_row, row_words
+from dais_verif.simulation.testbench.packed_rows import bits_of_row, row_words
 from dais_verif.simulation.testbench.stream import NEVER, Beat
 
 

@@ -27,7 +27,7 @@ from dais_verif.simulation.testbench.bulk import FILLINGS, Evaluator, evaluator,
 from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
 from dais_verif.simulation.testbench.idle import driven, filled, phases, worst
 from dais_verif.simulation.testbench.job import Answer, Job
-from dais_verif.simulation.testbench.packing import Words, port_strings
+from dais_verif.simulation.testbench.packed_rows import Words, port_strings
 from dais_verif.simulation.testbench.pins import Combinational, PortHandles, problem_with
 
 #: The number of vectors that also go through the ports if there is a bulk path; they include all corners.

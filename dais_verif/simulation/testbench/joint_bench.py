@@ -22,7 +22,7 @@ from dais_verif.simulation.testbench.bench import SMOKE, problem_of
 from dais_verif.simulation.testbench.bulk import FILLINGS, Evaluator, evaluator
 from dais_verif.simulation.testbench.job import Answer, Job
 from dais_verif.simulation.testbench.joint_job import JointJob, Member
-from dais_verif.simulation.testbench.packing import WORD, Words, port_strings, row_words
+from dais_verif.simulation.testbench.packed_rows import WORD, Words, port_strings, row_words
 from dais_verif.simulation.testbench.pins import PortHandles, problem_with
 
 #: The number of rows of all designs that are in memory at once.

@@ -36,7 +36,7 @@ from dais_verif.simulation.testbench.machine_job import (
     save_answers,
     text_of_rows,
 )
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
 
 #: The number of cycles that also go through the ports if there is a bulk path.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.files import write_atomically
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packed_rows import Words
 
 __all__ = [
     "MACHINE_JOB_VARIABLE",

@@ -28,7 +28,8 @@ from prove.soundness.clocked_witnesses import confirmed, trace_of
 from prove.soundness.streams import Stream, simulate
 from prove.soundness.tasks import TASKS
 
-from dais_verif.dut.interface import Clocking, packed
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program

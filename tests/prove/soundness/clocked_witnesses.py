@@ -16,7 +16,8 @@ from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.prover.results import Proof
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import batch_of_raw
 from dais_verif.toolchain.tools import icarus
 

@@ -13,7 +13,7 @@ from prove.soundness.mutants import Mutant
 from prove.soundness.subjects import TOP, Subject, write
 from prove.soundness.witnesses import Witness, confirmed
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.errors import InputError
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions

@@ -20,7 +20,8 @@ from dais_verif.errors import ToolError
 from dais_verif.golden import run_raw
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
-from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.simulation.testbench.packed_rows import bits_of_row
+from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.stimulus import generate
 from dais_verif.toolchain import tools, verilator_runtime
 

@@ -23,7 +23,7 @@ from typing import Any
 import click
 from prove.soundness.vhdl_entities import Entity, random_entity
 
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.errors import DaisError
 from dais_verif.files import write_atomically
 from dais_verif.program import Program

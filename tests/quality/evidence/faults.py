@@ -20,7 +20,7 @@ from support.places import CORPUS
 
 import dais_verif
 from dais_verif.coverage import measure
-from dais_verif.dut.interface import packed
+from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions
 from dais_verif.flows.designs import DesignRequest, design_of, find_netlist, with_netlist
 from dais_verif.flows.mutation.mutate import mutate
