@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
+from dais_verif.structs import converted
+
 __all__ = ["convert_table"]
 
 _Table = TypeVar("_Table", bound=msgspec.Struct)
@@ -26,7 +28,7 @@ def convert_table(tree: object, kind: type[_Table], below: str = "", **options: 
     ``[rtl] latency``, the problem, and the allowed keys or values, in one line.
     """
     try:
-        table: _Table = msgspec.convert(tree, kind, **options)
+        table: _Table = converted(tree, kind, **options)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
         key = path.rstrip("`").lstrip(".")

@@ -23,6 +23,7 @@ from dais_verif.kernels.printf_taps import PrintfTap
 from dais_verif.kernels.spelling import read_type
 from dais_verif.machine import Machine, load_machine
 from dais_verif.program import load
+from dais_verif.structs import decoded
 
 __all__ = [
     "BLOCK",
@@ -161,7 +162,7 @@ def read_folder(path: Path) -> KernelFolder | None:
     if not manifest.is_file():
         return None
     try:
-        said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
+        said = decoded(read_plain(manifest, _MOST_BYTES, "manifest"), _Manifest)
     except msgspec.DecodeError as error:
         raise InputError(f"{str(manifest)!r} is not a valid manifest of a kernel: {error}; build it again") from None
     if said.schema != _SCHEMA or said.form not in FORMS:

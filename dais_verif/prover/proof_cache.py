@@ -24,6 +24,7 @@ from dais_verif.dut.discover import Port
 from dais_verif.program import Program
 from dais_verif.prover.results import Proof
 from dais_verif.record.proof import Status, Worst
+from dais_verif.structs import decoded
 from dais_verif.verdict import Verdict
 
 __all__ = ["CachedProof", "recall", "remember", "proof_key"]
@@ -94,7 +95,7 @@ def recall(store: Path, key: str) -> CachedProof | None:
     if not isinstance(proof, bytes) or seal != _seal(key, proof):
         return None
     try:
-        return msgspec.json.decode(zlib.decompress(proof), type=CachedProof)
+        return decoded(zlib.decompress(proof), CachedProof)
     except (zlib.error, msgspec.DecodeError):
         return None
 

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dais_verif.errors import InputError, VerdictError
+from dais_verif.structs import converted
 from dais_verif.troubleshooting import section_of_verdict
 from dais_verif.verdict import Verdict
 
@@ -76,7 +77,7 @@ class Record:
 
         try:
             tree = msgspec.json.decode(text)
-            record = msgspec.convert(tree, cls, str_keys=True)
+            record = converted(tree, cls, str_keys=True)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise InputError(f"the text is not a {cls.__name__}: {error}") from None
         if tree.get("schema") != cls.SCHEMA:

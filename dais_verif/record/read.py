@@ -20,6 +20,7 @@ from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
+from dais_verif.structs import converted
 
 __all__ = ["NAMES", "REGRESSION_NAME", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 
@@ -104,14 +105,14 @@ def _require_shapes(record: AnyRecord) -> None:
 
 def _within(tree: object, kind: Any, where: str) -> None:
     try:
-        msgspec.convert(tree, kind)
+        converted(tree, kind)
     except msgspec.ValidationError as error:
         raise msgspec.ValidationError(f"{where}: {error}") from None
 
 
 def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
     try:
-        record: AnyRecord = msgspec.convert(tree, kind, str_keys=True)
+        record: AnyRecord = converted(tree, kind, str_keys=True)
         _require_shapes(record)
     except msgspec.ValidationError as error:
         raise InputError(f"{name} is not a valid record of schema {tree['schema']}: {error}") from None

@@ -11,6 +11,7 @@ import msgspec
 
 from dais_verif.record.base import to_tree
 from dais_verif.record.regression import JobResult
+from dais_verif.structs import decoded
 
 __all__ = ["Journal", "read_journal"]
 
@@ -34,7 +35,7 @@ def read_journal(folder: Path) -> dict[str, JobResult]:
         return {}
     for text in lines:
         try:
-            line = msgspec.json.decode(text, type=_Line)
+            line = decoded(text, _Line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
         if line.result.result is None or (folder / line.result.result).is_file():

@@ -22,6 +22,7 @@ from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.toolbox import Tool
+from dais_verif.structs import converted
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -185,7 +186,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
     if tree.get("self") != expected:
         raise InputError(f"{name} was edited: its own hash is {expected}, but it states {tree.get('self')}")
     try:
-        certificate = msgspec.convert(tree, Certificate)
+        certificate = converted(tree, Certificate)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # a lone surrogate cannot be encoded
         raise InputError(f"{name} is not a valid certificate: {error}") from None
     if certificate.statement != _STATEMENT:

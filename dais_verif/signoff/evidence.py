@@ -31,6 +31,7 @@ from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
 from dais_verif.simulation.scoreboard import digest_of
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
+from dais_verif.structs import converted
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -139,7 +140,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     if tree.get("schema") != schema:
         raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
     try:
-        return msgspec.convert(tree, kind)
+        return converted(tree, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise InputError(f"{_name(folder)} is not a valid record of schema {schema}: {error}") from None
 
@@ -240,7 +241,7 @@ class Sent:
     def load(cls, path: Path) -> Sent:
         """Load a summary from the file ``path``. Raises ``InputError`` if it does not hold one."""
         try:
-            return msgspec.convert(read_tree(path), cls)
+            return converted(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise InputError(f"{str(path)!r} has no valid data on vectors: {error}") from None
 

@@ -19,6 +19,7 @@ from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.structs import converted
 from dais_verif.toolchain.data_files import never_read
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 from dais_verif.verdict import Verdict
@@ -70,7 +71,7 @@ def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
 
 def _judge(context: Context, folder: Path) -> Judgement:
     try:
-        found = msgspec.convert(read_tree(folder / FOUND), _Found)
+        found = converted(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
         raise InputError(f"{folder.name}/{FOUND} is not a list of what the RTL uses: {error}") from None
     # The RTL is read again, so that evidence that lacks a use does not hide the use.

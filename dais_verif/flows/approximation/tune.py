@@ -26,6 +26,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program.types import LIMIT
 from dais_verif.record.approximation import TunedRecord
 from dais_verif.regression.cluster import check_name
+from dais_verif.structs import decoded
 from dais_verif.verdict import Verdict
 
 __all__ = ["TuneRequest", "tune_configurations"]
@@ -180,7 +181,7 @@ def _resumed(request: TuneRequest, about: str) -> _Kept:
     if not request.kept.exists():
         return _Kept(about)
     try:
-        found = msgspec.json.decode(read_plain(request.kept, _MOST_BYTES, "kept search"), type=_Kept)
+        found = decoded(read_plain(request.kept, _MOST_BYTES, "kept search"), _Kept)
     except msgspec.DecodeError as error:
         raise InputError(
             f"{str(request.kept)!r} is not a file of measurements of a search, and would be overwritten: {error}; "

@@ -29,6 +29,7 @@ from dais_verif.networks.hardware.memory import memory_latency
 from dais_verif.networks.hardware.stream import StreamNetwork, stream_chain, stream_network
 from dais_verif.networks.model import Network
 from dais_verif.networks.reading import parse
+from dais_verif.structs import decoded
 
 __all__ = [
     "EXACT",
@@ -226,7 +227,7 @@ def read_folder(path: Path) -> NetworkFolder | None:
     if not manifest.is_file():
         return None
     try:
-        said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
+        said = decoded(read_plain(manifest, _MOST_BYTES, "manifest"), _Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(
             f"{str(manifest)!r} is not a valid manifest of a network: {error}; write the folder again"

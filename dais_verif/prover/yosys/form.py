@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from dais_verif.errors import InputError
+from dais_verif.structs import decoded
 
 __all__ = ["Bit", "Cell", "Module", "number", "place", "read_form"]
 
@@ -71,7 +72,7 @@ class _Form(msgspec.Struct):
 def read_form(path: Path) -> dict[str, Module]:
     """Return the modules in the file at ``path``. Raises ``InputError`` if Yosys did not write it."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Form).modules
+        return decoded(path.read_bytes(), _Form).modules
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise InputError(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
 

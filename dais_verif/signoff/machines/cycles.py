@@ -31,6 +31,7 @@ from dais_verif.simulation.scoreboard import digest_of_sequence
 from dais_verif.simulation.testbench.machine_job import SequenceRows
 from dais_verif.stimulus.generate_sequences import generate_sequences
 from dais_verif.stimulus.machines import InputSequence, given_sequences
+from dais_verif.structs import converted
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -117,7 +118,7 @@ class SentCycles:
     def load(cls, path: Path) -> SentCycles:
         """Load a summary from the file ``path``. Raises ``InputError`` if it does not hold one."""
         try:
-            return msgspec.convert(read_tree(path), cls)
+            return converted(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise InputError(f"{str(path)!r} has no valid data on cycles: {error}") from None
 

@@ -1,0 +1,51 @@
+"""Records that several threads read at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.structs import converted
+
+THREADS, PROCESSES = 4, 12
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Let threads take turns as often as possible."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_that_meet_a_type_at_once_read_it() -> None:
+    """Each process meets the type for the first time; without the lock, most of them crash."""
+    tree = {"verdict": "PASS", "exit_code": 0}
+
+    def read(barrier: threading.Barrier) -> None:
+        barrier.wait()
+        try:
+            converted(tree, SimulationRecord, str_keys=True)
+        except Exception as error:
+            assert "missing required field" in str(error)
+
+    ended = []
+    for _ in range(PROCESSES):
+        child = os.fork()
+        if child == 0:
+            barrier = threading.Barrier(THREADS)
+            threads = [threading.Thread(target=read, args=(barrier,)) for _ in range(THREADS)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            os._exit(0)
+        ended.append(os.waitpid(child, 0)[1])
+    assert ended == [0] * PROCESSES
