@@ -250,6 +250,7 @@ def test_functions_refuse_other_types() -> None:
             dais_verif.show_configurations(**{"configurations": LENET, **wrong})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The outputs shown in ``docs/approximation.md`` are those that its commands print."""
     monkeypatch.chdir(ROOT)

@@ -168,6 +168,7 @@ pad = [1, 0]
 
 
 class TestBuild:
+    @pytest.mark.slow
     def test_the_lines_of_the_page(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
