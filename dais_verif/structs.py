@@ -1,11 +1,13 @@
 """Convert data into typed values by msgspec, in one thread at a time.
 
 When msgspec meets a type for the first time, it keeps what it knows about it before that is complete; another thread
-that converts to the same type then crashes the process.
+that converts to the same type then crashes the process. A process that is forked meanwhile would never get the lock:
+therefore a fork waits until the conversion ends.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ __all__ = ["converted", "decoded"]
 
 _Kind = TypeVar("_Kind")
 _lock = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def converted(tree: Any, kind: type[_Kind], **options: Any) -> _Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -49,3 +50,26 @@ def test_threads_that_meet_a_type_at_once_read_it() -> None:
             os._exit(0)
         ended.append(os.waitpid(child, 0)[1])
     assert ended == [0] * PROCESSES
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_process_that_is_forked_meanwhile_reads_too() -> None:
+    """The other thread converts all the time; without the wait, a child would wait for its lock for ever."""
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            converted([{"a": 1}] * 1000, list[dict[str, int]])
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        for _ in range(PROCESSES):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(converted([0], list[int])[0])
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        thread.join()
