@@ -47,26 +47,6 @@ def reached(root: Path, tests: list[Path], base: str) -> list[Path]:
     return [test for test in tests if names[test] in hit]
 
 
-def distances(root: Path, module: str) -> dict[str, int]:
-    """Return the test files that reach ``module``, by their names in ``tests``, and the lengths of the chains."""
-    modules, _, imports = _graph(root)
-    near = {next(name for name, path in modules.items() if path == root / module): 0}
-    found = dict(near)
-    while near:
-        near = {
-            name: min(near[target] for target in targets & near.keys()) + 1
-            for name, targets in imports.items()
-            if name not in found and targets & near.keys()
-        }
-        found |= near
-    tests = root / "tests"
-    return {
-        modules[name].relative_to(tests).as_posix(): hops
-        for name, hops in found.items()
-        if modules[name].stem.startswith("test_") and modules[name].is_relative_to(tests)
-    }
-
-
 def _graph(root: Path) -> tuple[dict[str, Path], dict[str, str], dict[str, set[str]]]:
     """Return the path, the text and the imports of each module."""
     modules = _modules(root)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
-from reach import distances, reached
+from reach import reached
 
 FILES = {
     "dais_verif/__init__.py": "",
@@ -53,18 +53,3 @@ def test_what_a_change_reaches(changed: str, found: set[str], tmp_path: Path) ->
     (tmp_path / changed).write_text(FILES[changed] + "# changed\n")
     tests = sorted(tmp_path.rglob("test_*.py"))
     assert {path.stem.removeprefix("test_") for path in reached(tmp_path, tests, "HEAD")} == found
-
-
-def test_the_near_tests_of_a_module_are_those_of_the_folder(tmp_path: Path) -> None:
-    texts = {
-        "dais_verif/__init__.py": "",
-        "dais_verif/low.py": "",
-        "dais_verif/high.py": "import dais_verif.low\n",
-        "tests/unit/test_low.py": "import dais_verif.low\n",
-        "tests/unit/test_high.py": "import dais_verif.high\n",
-        "examples/test_low.py": "import dais_verif.low\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert distances(tmp_path, "dais_verif/low.py") == {"unit/test_low.py": 1, "unit/test_high.py": 2}

@@ -32,6 +32,8 @@ _HEAVY = (
 _TIMES = 8
 #: The seconds that a process may take to reach its first test, and to end after the last.
 _BETWEEN = 120
+#: Where others use the machine, too, a process may take so many seconds for each second that it computes.
+_WAITS = 20
 _MEMORY = 8 << 30
 #: The parts of the cache that no mutant of the prover can corrupt.
 _BUILT = ("builds", "runtime")
@@ -64,7 +66,8 @@ class Running:
         begun = [line.removeprefix("begins ") for line in lines if line.startswith("begins ")]
         failed = [line.removeprefix("failed ") for line in lines if line.startswith("failed ")]
         if os.WIFSIGNALED(status):
-            return Ended(begun[-1] if begun else "importing", os.WTERMSIG(status) == signal.SIGALRM, seconds)
+            late = os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGPROF)
+            return Ended(begun[-1] if begun else "importing", late, seconds)
         code = os.WEXITSTATUS(status)
         if code == pytest.ExitCode.OK:
             return Ended(None, False, seconds)
@@ -76,8 +79,14 @@ class Running:
 class _Watch:
     """A pytest plugin that records which tests begin and fail; a test that takes too long ends the process."""
 
-    def __init__(self, seconds: Mapping[str, float], patience: float, said: Path) -> None:
-        self._seconds, self._patience, self._said = seconds, patience, said
+    def __init__(self, seconds: Mapping[str, float], patience: float, said: Path, of_cpu: bool) -> None:
+        self._seconds, self._patience, self._said, self._of_cpu = seconds, patience, said, of_cpu
+
+    def limit(self, seconds: float) -> None:
+        """End the process after ``seconds``, unless this is called again before."""
+        signal.setitimer(signal.ITIMER_REAL, seconds * (_WAITS if self._of_cpu else 1))
+        if self._of_cpu:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
 
     def _say(self, text: str) -> None:
         with self._said.open("a") as file:
@@ -85,11 +94,11 @@ class _Watch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        signal.setitimer(signal.ITIMER_REAL, _TIMES * self._seconds.get(nodeid, 5.0) + self._patience)
+        self.limit(_TIMES * self._seconds.get(nodeid, 5.0) + self._patience)
         self._say(f"begins {nodeid}")
 
     def pytest_runtest_logfinish(self) -> None:
-        signal.setitimer(signal.ITIMER_REAL, _BETWEEN)
+        self.limit(_BETWEEN)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -127,10 +136,21 @@ def _clean(scratch: Path) -> None:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
-def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], patience: float) -> Running:
+def started(
+    tree: Path,
+    tests: Sequence[str],
+    seconds: Mapping[str, float],
+    patience: float,
+    plugins: Sequence[object] = (),
+    options: Sequence[str] = ("-x",),
+    environment: Mapping[str, str] | None = None,
+    of_cpu: bool = False,
+) -> Running:
     """Run ``tests`` in ``tree``.
 
-    ``seconds``: their measured durations. ``patience``: the least additional time that each may take.
+    ``seconds``: their measured durations. ``patience``: the least additional time that each may take. ``plugins``,
+    ``options``: more of them for pytest. ``environment``: more variables. ``of_cpu``: a test may take that much
+    CPU time instead, which counts where others use the machine, too.
     """
     scratch = scratch_of(tree)
     said = scratch / "said"
@@ -142,7 +162,8 @@ def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], pati
     code = 70
     try:
         os.setsid()
-        code = _run(tree, tests, _Watch(seconds, patience, said))
+        watch = _Watch(seconds, patience, said, of_cpu)
+        code = _run(tree, tests, watch, plugins, options, environment or {})
     except BaseException:  # including SystemExit: any exception is a failure
         traceback.print_exc()
     finally:
@@ -151,29 +172,39 @@ def started(tree: Path, tests: Sequence[str], seconds: Mapping[str, float], pati
         os._exit(code)
 
 
-def _run(tree: Path, tests: Sequence[str], watch: _Watch) -> int:
+def _run(
+    tree: Path,
+    tests: Sequence[str],
+    watch: _Watch,
+    plugins: Sequence[object],
+    more: Sequence[str],
+    environment: Mapping[str, str],
+) -> int:
     said = scratch_of(tree) / "said"
     log = os.open(said.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.chdir(tree)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, _BETWEEN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    watch.limit(_BETWEEN)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.RLIM_INFINITY))
     os.environ |= {
         "DAIS_VERIF_CACHE": str(said.parent / "cache"),
         "TMPDIR": str(said.parent / "tmp"),
         "PYTHONPATH": str(tree),
+        **environment,
     }
-    sys.dont_write_bytecode = True
+    # What pytest makes of tests is kept. Modules that change leave no file that differs from them.
+    sys.dont_write_bytecode = not environment
     sys.path[:] = [str(tree), *(path for path in sys.path if path not in _own_paths())]
     for name in [name for name in sys.modules if name.split(".")[0] in ("prove", "dais_verif")]:
         del sys.modules[name]
     importlib.invalidate_caches()
-    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={tree}"]
+    options = [*more, "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={tree}"]
     if "hypothesis" in sys.modules:
         options.append("--hypothesis-seed=0")
-    return int(pytest.main([*options, *tests], plugins=[watch]))
+    return int(pytest.main([*options, *tests], plugins=[watch, *plugins]))
 
 
 def _own_paths() -> set[str]:

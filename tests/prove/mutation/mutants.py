@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,10 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import MutationVisitor
 from cosmic_ray.operators.provider import OperatorProvider
 
-__all__ = ["MODULES", "Mutant", "modules_of", "mutant_in", "mutants_of", "sample"]
+__all__ = ["MODULES", "Mutant", "Spans", "modules_of", "mutant_in", "mutants_of", "sample", "span"]
+
+#: The starts and the ends of parts of a source: lines and columns.
+Spans = Iterator[tuple[tuple[int, int], tuple[int, int]]]
 
 #: The modules that decide whether a proof is right: readers, registers, control, claims, comparisons. A / ends a
 #: folder.
@@ -86,9 +90,15 @@ def sample(folder: Path, count: int, seed: int) -> list[Mutant]:
     return list(found.values())
 
 
-def mutant_in(module: str, source: str, rng: random.Random) -> Mutant | None:
-    """Return a mutant of ``source`` at a random place; None if the change there is none."""
-    places = _places(source)
+def _nothing(tree: ast.Module) -> Spans:
+    return iter(())
+
+
+def mutant_in(
+    module: str, source: str, rng: random.Random, but: Callable[[ast.Module], Spans] = _nothing
+) -> Mutant | None:
+    """Return a mutant of ``source`` at a random place, not in what ``but`` yields; None if the change there is none."""
+    places = _places(source, but)
     return _mutant(module, source, rng.choice(rng.choice(places))) if places else None
 
 
@@ -101,9 +111,11 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
                 yield mutant
 
 
-def _places(source: str) -> list[list[_Place]]:
+@lru_cache(1000)
+def _places(source: str, but: Callable[[ast.Module], Spans] = _nothing) -> list[list[_Place]]:
     """Return the possible changes, grouped by the characters that they change."""
-    left_alone = list(_left_alone(ast.parse(source)))
+    tree = ast.parse(source)
+    left_alone = [*_left_alone(tree), *but(tree)]
     seen = dict.fromkeys(_OPERATORS, 0)
     places: dict[tuple[tuple[int, int], tuple[int, int]], list[_Place]] = {}
     for node in ast_nodes(get_ast(source)):
@@ -117,7 +129,7 @@ def _places(source: str) -> list[list[_Place]]:
     return list(places.values())
 
 
-def _left_alone(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _left_alone(tree: ast.Module) -> Spans:
     """Yield the start and the end of annotations and of type aliases."""
     for node in ast.walk(tree):
         found: list[ast.AST | None] = [getattr(node, "annotation", None), getattr(node, "returns", None)]
@@ -125,7 +137,12 @@ def _left_alone(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, 
             found.append(node.value)
         for part in found:
             if isinstance(part, ast.expr):
-                yield (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+                yield span(part)
+
+
+def span(node: ast.stmt | ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the start and the end of ``node``."""
+    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _mutant(module: str, source: str, place: _Place) -> Mutant | None:
