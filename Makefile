@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -155,6 +155,9 @@ schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the datacl
 
 supported-verilog: .venv/.ready  ## Regenerate docs/supported-verilog.md from the tables that prove uses
 	.venv/bin/python -m dais_verif.prover.slang.kinds.page
+
+troubleshooting: .venv/.ready  ## Regenerate docs/troubleshooting.md from the codes of errors and their texts
+	.venv/bin/python -m dais_verif.troubleshooting_page
 
 bench-golden: .venv/.ready-test  ## Compare the golden engine with those of da4ml and alkaid, run alternately, against goals; writes build/bench-golden.md
 	@mkdir -p build

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import NetworkInputError
 from dais_verif.files import read_plain
 
 __all__ = ["CONFIGURATION", "MANIFEST", "PROGRAM", "applied_program", "files_beside"]
@@ -26,7 +26,9 @@ def applied_program(folder: Path) -> Path | None:
         return None
     for name, wanted in _told(folder / MANIFEST)[1].items():
         if _sha256(folder / name) != wanted:
-            raise InputError(f"{str(folder / name)!r} was changed since approx apply wrote it; write the folder again")
+            raise NetworkInputError(
+                f"{str(folder / name)!r} was changed since approx apply wrote it; write the folder again"
+            )
     return folder / PROGRAM
 
 
@@ -41,7 +43,7 @@ def files_beside(program: Path, program_hash: str) -> list[Path]:
     applied_program(program.parent)
     told, files = _told(manifest)
     if told != program_hash:
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} belongs to program {told}, but the folder holds program {program_hash}; write it again"
         )
     return [manifest, *(program.with_name(name) for name in files if name != PROGRAM)]
@@ -56,7 +58,7 @@ def _told(manifest: Path) -> tuple[str, dict[str, str]]:
         program, files = None, None
     plain = isinstance(files, dict) and set(files) <= {PROGRAM, CONFIGURATION} and PROGRAM in files
     if not isinstance(program, str) or not plain or not all(isinstance(one, str) for one in files.values()):
-        raise InputError(f"{str(manifest)!r} was not written by approx apply; write the folder again")
+        raise NetworkInputError(f"{str(manifest)!r} was not written by approx apply; write the folder again")
     return program, files
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, VectorError
 from dais_verif.files import open_plain, read_plain
 
 __all__ = ["damage_of", "is_archive", "read_array", "read_arrays"]
@@ -46,14 +46,14 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             names = [member.filename.removesuffix(_NPY) for member in members]
             unpacked = sum(member.file_size for member in members)
             if len(members) > _MOST_MEMBERS:
-                raise InputError(f"{path}: has {counted(len(members), 'array')}, must be at most {_MOST_MEMBERS}")
+                raise VectorError(f"{path}: has {counted(len(members), 'array')}, must be at most {_MOST_MEMBERS}")
             if unpacked > _MOST_UNPACKED:
-                raise InputError(
+                raise VectorError(
                     f"{path}: its arrays take {unpacked:,} bytes unpacked, must be at most {_MOST_UNPACKED:,}; "
                     "give several files"
                 )
             if len(set(names)) < len(names):
-                raise InputError(f"{path}: has two arrays of one name")
+                raise VectorError(f"{path}: has two arrays of one name")
             # A member is never longer than its stated size: the archive's reader ends there.
             return {
                 name: _array_of(archive.read(member), f"{path}: array {name!r}")
@@ -62,7 +62,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except InputError:
         raise
     except Exception as error:  # the reader of archives and zlib raise various errors for damaged files
-        raise InputError(f"{path}: not a readable .npz file ({damage_of(error)}); numpy.savez writes one") from None
+        raise VectorError(f"{path}: not a readable .npz file ({damage_of(error)}); numpy.savez writes one") from None
 
 
 def read_array(path: Path, most: int = _MOST_UNPACKED, what: str = "file") -> NDArray[Any]:
@@ -90,7 +90,7 @@ def _array_of(data: bytes, where: str) -> NDArray[Any]:
             found: NDArray[Any] = array.reshape(shape, order="F" if by_columns else "C")
             return found
     except Exception as error:  # numpy's header parser raises various errors, from TokenError to TypeError
-        raise InputError(f"{where} is not a readable .npy array ({damage_of(error)}); numpy.save writes one") from None
+        raise VectorError(f"{where} is not a readable .npy array ({damage_of(error)}); numpy.save writes one") from None
 
 
 def damage_of(error: Exception) -> str:

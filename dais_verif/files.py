@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FileError, InputError
 
 __all__ = [
     "link_or_copy",
@@ -87,7 +87,7 @@ def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
 
 
 def _unreadable(path: Path, what: str, problem: object, advice: str) -> InputError:
-    return InputError(f"cannot read {what}{' ' if what else ''}{str(path)!r}: {problem}; {advice}")
+    return FileError(f"cannot read {what}{' ' if what else ''}{str(path)!r}: {problem}; {advice}")
 
 
 def require_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> None:
@@ -104,11 +104,11 @@ def read_toml(path: Path, most: int, what: str) -> str:
     try:
         text = read_plain(path, most, what, "name a TOML file").decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{what} {str(path)!r} is not valid TOML: {error}") from None
+        raise FileError(f"{what} {str(path)!r} is not valid TOML: {error}") from None
     if _LONG_KEY.search(text):
-        raise InputError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
+        raise FileError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
     if _NUL.search(text):
-        raise InputError(
+        raise FileError(
             f"{what} {str(path)!r} has a NUL (\\u0000) in a string; no name of a file or signal can contain one"
         )
     return text
@@ -148,7 +148,7 @@ def require_writable_folder(path: Path, option: str) -> None:
 
 def _require_no_folder(path: Path, option: str) -> None:
     if path.is_dir():
-        raise InputError(f"cannot write {str(path)!r}: it is a folder; name a file with {option}")
+        raise FileError(f"cannot write {str(path)!r}: it is a folder; name a file with {option}")
 
 
 def _try_beside(path: Path) -> None:
@@ -182,7 +182,7 @@ def _refusing(path: Path, option: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with {option}") from None
+        raise FileError(f"cannot write {str(path)!r}: {error.strerror}; choose another place with {option}") from None
 
 
 def make_folder(path: Path) -> None:
@@ -190,7 +190,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
+        raise FileError(
             f"cannot create the folder {str(path)!r}: {error.strerror}; choose another place with -o"
         ) from None
 
@@ -241,7 +241,7 @@ def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> Non
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
-        raise InputError(
+        raise FileError(
             f"cannot write the folder {str(path)!r}: {error.strerror}; choose another place with -o"
         ) from None
 
@@ -255,7 +255,7 @@ def _refuse_foreign(path: Path, manifest: str) -> None:
     elif path.exists():
         problem = "it is a file"
     if problem:
-        raise InputError(f"{str(path)!r} is not replaced: {problem}; choose another folder with -o")
+        raise FileError(f"{str(path)!r} is not replaced: {problem}; choose another folder with -o")
 
 
 def _foreign(path: Path, manifest: str) -> Iterator[str]:

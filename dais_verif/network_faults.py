@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import DaisError, NetworkInputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.golden import Golden
 from dais_verif.network_folder import MANIFEST, NETWORK, verified_files
@@ -51,7 +51,7 @@ def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
             continue
         if number is not None:
             return data, number
-    raise InputError(f"{str(folder)!r}: no exchange of two weights of its network changes an output")
+    raise NetworkInputError(f"{str(folder)!r}: no exchange of two weights of its network changes an output")
 
 
 def _differs(a: Program, b: Program) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dais_verif.applied_folder import applied_program
 from dais_verif.dut.project_folder import read_project
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import NetworkInputError, RequestError
 from dais_verif.network_folder import holds_network
 from dais_verif.program import Program, load
 
@@ -36,7 +36,9 @@ def read_network(source: str | Path | bytes, layout: str | None = None) -> Netwo
     from dais_verif.networks import parse, read
 
     if layout is not None:
-        raise InputError.of("an ONNX network is not read as {layout_given}; leave {layout} out", layout_given=layout)
+        raise NetworkInputError.of(
+            "an ONNX network is not read as {layout_given}; leave {layout} out", layout_given=layout
+        )
     return parse(source) if isinstance(source, bytes) else read(source)
 
 
@@ -69,7 +71,7 @@ def _of_hardware(folder: Path, layout: str | None) -> Program:
     from dais_verif.networks.hardware.folder import read_folder
 
     if layout is not None:
-        raise InputError.of("a network is not read as {layout_given}; leave {layout} out", layout_given=layout)
+        raise NetworkInputError.of("a network is not read as {layout_given}; leave {layout} out", layout_given=layout)
     found = read_folder(folder)
     assert found is not None  # it has a manifest
     return found.under(None).program()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import NetworkInputError
 from dais_verif.files import read_plain
 
 __all__ = [
@@ -47,6 +47,8 @@ def verified_files(folder: Path) -> list[Path]:
     try:
         listed = set(json.loads(read_plain(manifest, _MOST_BYTES))["files"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(f"{str(manifest)!r} is not a valid manifest of a network; write the folder again") from None
+        raise NetworkInputError(
+            f"{str(manifest)!r} is not a valid manifest of a network; write the folder again"
+        ) from None
     optional = [name for name in (CONFIGURATIONS, KNOBS) if name in listed]
     return [folder / name for name in (MANIFEST, MACHINE, RTL, NETWORK, *optional)]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import MissingPackage
 
 __all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages", "name_missing_packages", "require_package"]
 
@@ -112,7 +112,7 @@ def name_missing_packages(function: Callable[_Arguments, _Result]) -> Callable[_
             line = missing_packages(error, function.__name__)
             if line is None:
                 raise
-            raise ToolError(line) from error
+            raise MissingPackage(line) from error
 
     return called
 

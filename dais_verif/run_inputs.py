@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.dut.outside import included_in
-from dais_verif.errors import DaisError, InputError, ToolError
+from dais_verif.errors import DaisError, RtlFileError, ToolError
 from dais_verif.referred_files import referred_files
 from dais_verif.toolchain.data_files import DataFile, data_files
 from dais_verif.toolchain.sources import is_vhdl, read_others
@@ -62,12 +62,12 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
             if name is None:
                 if not strict:
                     continue
-                raise InputError(
+                raise RtlFileError(
                     f"{str(source)!r} has an include without a file name in quotes: it cannot be certified"
                 )
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there and strict:
-                raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
+                raise RtlFileError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
             for path in there:  # if several files match, the simulator chooses one; therefore all of them count
                 if path not in found:
                     found[path] = None

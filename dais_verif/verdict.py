@@ -51,6 +51,11 @@ class Verdict(Enum):
         return _EXIT_CODES[self]
 
     @property
+    def code(self) -> str:
+        """The name in kebab case, as in links to docs/troubleshooting.md."""
+        return self.value.lower().replace("_", "-")
+
+    @property
     def next_step(self) -> str:
         """The recommended action for the user; empty if the message of the run already says it."""
         return _NEXT_STEPS.get(self, "")

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["Accuracy"]
 
@@ -29,9 +29,9 @@ class Accuracy:
         for name in ("correct", "total"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int):
-                raise InputError(f"{name} must be a number of samples, not {value!r}")
+                raise ApproximationError(f"{name} must be a number of samples, not {value!r}")
         if not 0 <= self.correct <= self.total or not self.total:
-            raise InputError(
+            raise ApproximationError(
                 f"accuracy needs at least one sample; {self.correct} correct of {self.total} samples is impossible"
             )
 
@@ -48,7 +48,7 @@ class Accuracy:
         interval that contains it.
         """
         if not 0 < confidence < 1:
-            raise InputError(f"confidence must be between 0 and 1, not {confidence!r}")
+            raise ApproximationError(f"confidence must be between 0 and 1, not {confidence!r}")
         tail = math.log((1 - confidence) / 2)
         chances = _Binomial(self.total)
         low = 0.0

@@ -12,7 +12,7 @@ from dais_verif.approx.accuracy import Accuracy
 from dais_verif.approx.knobs import KNOBS, Knob
 from dais_verif.approx.model import Configuration, ConfigurationFile, Op
 from dais_verif.approx.number import Number
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["predicted_speedup", "rewrite_columns"]
 
@@ -32,14 +32,14 @@ def predicted_speedup(
     with a speed-up of 1 for a knob that is not set. Raises ``InputError`` if the numbers of costs and of ops differ.
     """
     if [len(node.ops) for node in one.nodes] != [len(row) for row in costs]:
-        raise InputError(f"costs must have a number for each op of each node of {one.name!r}")
+        raise ApproximationError(f"costs must have a number for each op of each node of {one.name!r}")
     pairs = [
         (Fraction(cost), op)
         for node, row in zip(one.nodes, costs, strict=True)
         for op, cost in zip(node.ops, row, strict=True)
     ]
     if any(cost < 0 for cost, _ in pairs) or not any(cost for cost, _ in pairs):
-        raise InputError("costs must be 0 or more, and not all of them 0")
+        raise ApproximationError("costs must be 0 or more, and not all of them 0")
     whole = sum((cost for cost, _ in pairs), Fraction(0))
     return whole / sum((cost / _speedup(op, knobs) for cost, op in pairs), Fraction(0))
 
@@ -71,7 +71,7 @@ def rewrite_columns(
 
 def _of(one: Configuration, values: Mapping[str, _Value], what: str) -> _Value:
     if one.name not in values:
-        raise InputError(f"the {what} of configuration {one.name!r} is missing")
+        raise ApproximationError(f"the {what} of configuration {one.name!r} is missing")
     return values[one.name]
 
 

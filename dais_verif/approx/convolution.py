@@ -15,7 +15,7 @@ from dais_verif.approx.half import STEPS, half_steps
 from dais_verif.approx.knobs import Knob, knob_of
 from dais_verif.approx.perforation import fill_sources
 from dais_verif.approx.sampling import kept_elements, weight_factor
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["convolve"]
 
@@ -69,7 +69,7 @@ def convolve(
 
 def _with_bias(y: NDArray[np.object_], bias: NDArray[np.object_]) -> NDArray[np.object_]:
     if len(bias) != y.shape[1]:
-        raise InputError(f"bias must have {y.shape[1]} numbers, one for each filter, not {len(bias)}")
+        raise ApproximationError(f"bias must have {y.shape[1]} numbers, one for each filter, not {len(bias)}")
     found: NDArray[np.object_] = y + bias[:, None, None]
     return found
 
@@ -88,9 +88,11 @@ def _numbers(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.object
     try:
         given = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
     except ValueError:
-        raise InputError(f"{name} must be an array of numbers, but its rows have different lengths") from None
+        raise ApproximationError(f"{name} must be an array of numbers, but its rows have different lengths") from None
     if given.ndim != dimensions or 0 in given.shape:
-        raise InputError(f"{name} must be an array of {dimensions} dimensions, none of them empty, not {given.shape}")
+        raise ApproximationError(
+            f"{name} must be an array of {dimensions} dimensions, none of them empty, not {given.shape}"
+        )
     return _each(lambda value: _fraction(value, name), given)
 
 
@@ -100,7 +102,7 @@ def _fraction(value: Any, name: str) -> Fraction:
             raise TypeError
         return Fraction(int(value)) if isinstance(value, Integral) else Fraction(*value.as_integer_ratio())
     except (AttributeError, ValueError, OverflowError, TypeError):
-        raise InputError(f"{name} must hold finite numbers, not {str(value)[:40]!r}") from None
+        raise ApproximationError(f"{name} must hold finite numbers, not {str(value)[:40]!r}") from None
 
 
 def _scaled(values: NDArray[np.object_], half: bool) -> _Scaled:
@@ -122,7 +124,7 @@ def _pair(value: int | Sequence[int], name: str, least: int) -> tuple[int, int]:
     if isinstance(value, Iterable):
         pair = tuple(value)
     if len(pair) != 2 or not all(_is_count(one, least) for one in pair):
-        raise InputError(f"{name} must be a number of {least} or more, or two of them, not {value!r}")
+        raise ApproximationError(f"{name} must be a number of {least} or more, or two of them, not {value!r}")
     return int(pair[0]), int(pair[1])
 
 
@@ -140,20 +142,20 @@ def _require_shapes(
 ) -> None:
     """Raise ``InputError`` unless the shapes fit together, and the knob can be applied to them."""
     if not _is_count(groups, 1):
-        raise InputError(f"groups must be a number of 1 or more, not {groups!r}")
+        raise ApproximationError(f"groups must be a number of 1 or more, not {groups!r}")
     channels, filters = x.shape[1], w.shape[0]
     if channels % groups or filters % groups or channels // groups != w.shape[1]:
-        raise InputError(
+        raise ApproximationError(
             f"{channels} channels of x in {groups} groups do not fit w of shape {w.shape}, which is (filters, channels "
             "of a group, rows, columns)"
         )
     for at, what in ((2, "rows"), (3, "columns")):
         if x.shape[at] + 2 * pad[at - 2] < w.shape[at]:
-            raise InputError(
+            raise ApproximationError(
                 f"the filter has {w.shape[at]} {what}, more than the {x.shape[at] + 2 * pad[at - 2]} of padded x"
             )
     if groups > 1 and knob.axis is not None:
-        raise InputError(
+        raise ApproximationError(
             f"knob {knob.number} ({knob.words}): perforation and sampling are for conv, not for group_conv"
         )
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from dais_verif.approx.model import Configuration, ConfigurationFile
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["Gain", "choose", "pareto"]
 
@@ -28,7 +28,7 @@ def pareto(file: ConfigurationFile, by: Gain = "speedup") -> list[str]:
     curve if it is better than the last configuration there.
     """
     if by not in ("speedup", "energy"):
-        raise InputError(f"by must be speedup or energy, not {by!r}")
+        raise ApproximationError(f"by must be speedup or energy, not {by!r}")
     curve = [file.configurations[0]]
     for group in _groups(sorted(file.configurations[1:], key=_loss)):
         best = max(group, key=lambda one: _binary32(getattr(one, by)))
@@ -54,7 +54,7 @@ def _decimal(budget: Decimal | float | str) -> Decimal:
     except (InvalidOperation, TypeError, ValueError):
         most = Decimal("NaN")
     if not most.is_finite():
-        raise InputError(f"budget must be a finite number, not {budget!r}")
+        raise ApproximationError(f"budget must be a finite number, not {budget!r}")
     return most
 
 

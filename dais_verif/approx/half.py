@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["STEPS", "half_steps"]
 
@@ -29,5 +29,5 @@ def half_steps(numerator: int, denominator: int) -> int:
         steps += 1
     steps <<= cut
     if steps > _LARGEST * STEPS:
-        raise InputError(f"a value beyond {_LARGEST} would be infinite in half precision")
+        raise ApproximationError(f"a value beyond {_LARGEST} would be infinite in half precision")
     return -steps if numerator < 0 else steps

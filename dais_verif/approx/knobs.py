@@ -8,7 +8,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Final, Literal
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["APPROXIMATIONS", "CONV_ONLY", "KNOBS", "SUPPORTED", "Axis", "Knob", "knob_of", "numbers_of"]
 
@@ -67,7 +67,7 @@ class Knob:
     def require_supported(self) -> Knob:
         """Return this knob. Raises ``InputError`` if it is not supported."""
         if self.approximation not in SUPPORTED:
-            raise InputError(
+            raise ApproximationError(
                 f"knob {self.number} is {self.approximation} ({APPROXIMATIONS[self.approximation]}), which cannot be "
                 f"applied; {', '.join(SUPPORTED)} can be"
             )
@@ -113,5 +113,7 @@ def knob_of(knob: Knob | int, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
     if isinstance(knob, Knob):
         return knob.require_supported()
     if not isinstance(knob, Integral) or isinstance(knob, bool) or int(knob) not in knobs:
-        raise InputError(f"there is no knob {knob!r}; convolutions have 11, 12, 121-138, 151-168, 231-239, 261-269")
+        raise ApproximationError(
+            f"there is no knob {knob!r}; convolutions have 11, 12, 121-138, 151-168, 231-239, 261-269"
+        )
     return knobs[knob].require_supported()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dais_verif.approx.knobs import KNOBS, Knob
 from dais_verif.approx.number import Number
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["Configuration", "ConfigurationFile", "Node", "Notice", "Op"]
 
@@ -110,4 +110,4 @@ class ConfigurationFile:
                 return configuration
         known = ", ".join(one.name for one in self.configurations[:5])
         more = ", ..." if len(self.configurations) > 5 else ""
-        raise InputError(f"{self.name!r} has no configuration {name!r}; it has {known}{more}")
+        raise ApproximationError(f"{self.name!r} has no configuration {name!r}; it has {known}{more}")

@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["Number"]
 
@@ -24,10 +24,10 @@ class Number(float):
     def __new__(cls, text: str) -> Number:
         """Return the number with this ``text``. Raises ``InputError`` if it is not a finite decimal."""
         if not _FORM.fullmatch(text):
-            raise InputError("not a finite number" if text.lower().lstrip("+-") in _ODD else "not a number")
+            raise ApproximationError("not a finite number" if text.lower().lstrip("+-") in _ODD else "not a number")
         number = super().__new__(cls, text)
         if not math.isfinite(number):
-            raise InputError("not a finite number: beyond float64")
+            raise ApproximationError("not a finite number: beyond float64")
         number.text = text
         return number
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dais_verif.approx.knobs import Knob
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["fill_sources"]
 
@@ -18,6 +18,6 @@ def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
     computed = [i for i in range(places) if i < knob.offset or (i - knob.offset) % knob.period]
     if not computed:
         problem = f"knob {knob.number} skips all {knob.axis}, as there is only one: nothing is computed"
-        raise InputError(f"{problem}; choose a knob with a later offset")
+        raise ApproximationError(f"{problem}; choose a knob with a later offset")
     known = frozenset(computed)
     return [(i,) if i in known else tuple(j for j in (i - 1, i + 1) if 0 <= j < places) for i in range(places)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["ConfigurationError", "error_at", "quoted"]
 
 
-class ConfigurationError(InputError):
+class ConfigurationError(ApproximationError):
     """A file of configurations or of knobs cannot be read. The message has file, line, token, and what was expected.
 
     ``line``: from 1; None for the whole file. ``token``: None for the whole line.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.approx.knobs import Knob
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 
 __all__ = ["kept_elements", "weight_factor"]
 
@@ -29,7 +29,7 @@ def kept_elements(knob: Knob, channels: int, height: int, width: int) -> NDArray
     kept: NDArray[np.bool_] = ~dropped.reshape(channels, height, width)
     if not kept.any():
         problem = f"knob {knob.number} leaves out the only element of the filter: no element is left"
-        raise InputError(f"{problem}; choose a knob with a later offset")
+        raise ApproximationError(f"{problem}; choose a knob with a later offset")
     return kept
 
 

@@ -12,7 +12,7 @@ from dais_verif.approx.lines import tokens_of
 from dais_verif.approx.model import Configuration, ConfigurationFile, Node, Op
 from dais_verif.approx.number import Number
 from dais_verif.approx.reader import BEGIN, END, parse
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 from dais_verif.files import write_atomically
 
 __all__ = ["normal", "text_of", "write"]
@@ -28,7 +28,7 @@ def write(file: ConfigurationFile, path: str | os.PathLike[str]) -> None:
     """
     data = text_of(file).encode()
     if parse(data, file.name, knobs=file.knobs) != file:
-        raise InputError(f"{file.name!r} cannot be written: it would read back differently")
+        raise ApproximationError(f"{file.name!r} cannot be written: it would read back differently")
     write_atomically(Path(path), data)
 
 

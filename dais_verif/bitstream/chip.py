@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.bitstream.configuration import Bit, Place
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamError, BitstreamFailure
 
 __all__ = ["Chip", "Pad", "Switch", "read_chip"]
 
@@ -85,7 +85,7 @@ class Chip:
             end = name.rpartition("/")[2]
             drives = end in ("out", "lout", "cout", "carry_in_mux") or end.startswith(("RDATA_", "D_IN_", "O_"))
             if drives and found.setdefault(net, ((x, y), name)) != ((x, y), name):
-                raise ToolError(f"the chip database has two pins that drive net {net}")
+                raise BitstreamFailure(f"the chip database has two pins that drive net {net}")
         return found
 
     def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
@@ -113,7 +113,7 @@ class Chip:
         """Return the pads of ``package`` by pin name. Raises ``InputError`` for an unknown package."""
         blocks = {block.split("\n", 1)[0].split()[1]: block for block in self.blocks[".pins"]}
         if package not in blocks:
-            raise InputError(
+            raise BitstreamError(
                 f"the bitstream is for device {self.device}, which is available in {', '.join(sorted(blocks))}, "
                 f"not in package {package!r}"
             )
@@ -176,7 +176,7 @@ def read_chip(path: Path, device: str) -> Chip:
     try:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
-        raise ToolError(
+        raise BitstreamFailure(
             f"{path}, IceStorm's description of the device, cannot be read: {error}; install it (Debian: apt-get "
             "install fpga-icestorm-chipdb)"
         ) from None
@@ -185,7 +185,7 @@ def read_chip(path: Path, device: str) -> Chip:
         block = block.strip()
         blocks.setdefault(block.split(None, 1)[0], []).append(block)
     if ".buffer" not in blocks or ".net" not in blocks:
-        raise ToolError(f"{path} is not a chip database of IceStorm; reinstall fpga-icestorm-chipdb")
+        raise BitstreamFailure(f"{path} is not a chip database of IceStorm; reinstall fpga-icestorm-chipdb")
     return Chip(device, text, {name: tuple(found) for name, found in blocks.items()})
 
 
@@ -201,5 +201,5 @@ def _switch(place: Place, block: str) -> Switch:
 def _bit(text: str) -> Bit:
     found = _BIT.match(text)
     if found is None:
-        raise ToolError(f"the chip database has an unknown bit {text!r}")
+        raise BitstreamFailure(f"the chip database has an unknown bit {text!r}")
     return int(found[1]), int(found[2])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 
 __all__ = ["Bit", "Configuration", "Place", "parse_configuration"]
 
@@ -63,9 +63,9 @@ def parse_configuration(text: str) -> Configuration:
         elif line.startswith(".device "):
             device = line.split()[1]
         elif line.strip() not in ("", ".comment"):  # ``unpack`` has already removed comments
-            raise InputError(f"the bitstream has a line {line.strip()[:60]!r}, which read-back does not support")
+            raise BitstreamError(f"the bitstream has a line {line.strip()[:60]!r}, which read-back does not support")
     if not device:
-        raise InputError("the bitstream names no device")
+        raise BitstreamError("the bitstream names no device")
     return Configuration(device, kinds, bits, rams, frozenset(extra))
 
 
@@ -82,5 +82,5 @@ def _ones(lines: Iterator[str]) -> frozenset[Bit]:
 def _contents(lines: Iterator[str]) -> int:
     words = [next(lines, "") for _ in range(_LINES_OF_TILE)]
     if not all(map(_WORD.match, words)):
-        raise InputError("the contents of a block RAM in the bitstream are damaged")
+        raise BitstreamError("the contents of a block RAM in the bitstream are damaged")
     return sum(int(word, 16) << 256 * number for number, word in enumerate(words))

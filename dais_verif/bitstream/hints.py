@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.bitstream.logic import Cell, ReadBack, Register, Signal
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.files import read_plain
 
 __all__ = ["read_hints", "with_names"]
@@ -44,7 +44,7 @@ def read_hints(path: Path) -> dict[Cell, str]:
                 if _NAME.fullmatch(name):
                     found[Cell(*map(int, place.groups()))] = name
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        raise InputError(f"{str(path)!r} is not what `nextpnr-ice40 --write` writes; give that file") from None
+        raise BitstreamError(f"{str(path)!r} is not what `nextpnr-ice40 --write` writes; give that file") from None
     return found
 
 

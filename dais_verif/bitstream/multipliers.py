@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dais_verif.bitstream.configuration import Place
 from dais_verif.bitstream.logic import Multiplier, Signal
 from dais_verif.bitstream.wiring import Wiring
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 
 __all__ = ["Site", "read_multiplier", "sites"]
 
@@ -70,7 +70,7 @@ def read_multiplier(
     for place in sorted({place for place, _ in site.pins.values()}):
         for name in sorted(wiring.set.get(place, ())):
             if name.startswith("IpConfig.") and (place, name) not in known_bits:
-                raise InputError(f"{name} of tile {place}, of {what}, is set, and its function is not known")
+                raise BitstreamError(f"{name} of tile {place}, of {what}, is set, and its function is not known")
     on = {name for name, (place, bit) in site.options.items() if wiring.bit(place, f"IpConfig.{bit}")}
     parts = [name for name in _PARTS if name in on]
     missing = [name for name in _PRODUCT if name not in on]
@@ -78,7 +78,7 @@ def read_multiplier(
     strange = sorted(name for name in on - known if not name.startswith(_NO_MATTER))
     if missing or strange or len(parts) not in (0, len(_PARTS)):
         shown = f"{strange[0]} is 1" if strange else f"{missing[0]} is 0" if missing else f"only {parts[0]} is 1"
-        raise InputError(f"{what} does more than multiply 16 by 16 bits, which read-back does not support: {shown}")
+        raise BitstreamError(f"{what} does more than multiply 16 by 16 bits, which read-back does not support: {shown}")
     for number in range(2 * _WIDTH):
         _require_led_out(site, number, wiring, table, what)
 
@@ -90,10 +90,10 @@ def read_multiplier(
     clocked = any(stages) or not on.isdisjoint(("A_REG", "B_REG"))
     for name in _STILL if clocked else ():
         if pin(name, _LOW) != _LOW:
-            raise InputError(f"{name} of {what} is driven, and its function is not known")
+            raise BitstreamError(f"{name} of {what} is driven, and its function is not known")
     place, _ = site.pins["CLK"]
     if clocked and wiring.bit(place, "NegClk"):
-        raise InputError(f"{what} is clocked by falling edges, which is not supported")
+        raise BitstreamError(f"{what} is clocked by falling edges, which is not supported")
     return Multiplier(
         site.place,
         f"mac_{x}_{y}",
@@ -114,4 +114,4 @@ def _require_led_out(site: Site, number: int, wiring: Wiring, table: tuple[int, 
     through = all(wiring.bit(place, f"LC_{cell}[{bit}]") == one for bit, one in zip(table, _THROUGH, strict=True))
     others = any(wiring.bit(place, f"LC_{cell}[{bit}]") for bit in range(20) if bit not in table)
     if not through or others or not wiring.bit(place, _LEADS.format(place[1] - site.place[1], cell)):
-        raise InputError(f"output {number} of {what} is changed in tile {place}, which read-back does not support")
+        raise BitstreamError(f"output {number} of {what} is changed in tile {place}, which read-back does not support")

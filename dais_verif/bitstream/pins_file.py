@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.files import read_plain
 
 __all__ = ["PortBit", "read_pins"]
@@ -37,15 +37,15 @@ def read_pins(path: Path) -> dict[PortBit, str]:
         where = f"{path.name}:{number}"
         bit, pin = _set_io(words, where)
         if bit in found:
-            raise InputError(f"{where}: {bit} has a pin already, {found[bit]}")
+            raise BitstreamError(f"{where}: {bit} has a pin already, {found[bit]}")
         if pin in found.values():
-            raise InputError(f"{where}: pin {pin} is taken already")
+            raise BitstreamError(f"{where}: pin {pin} is taken already")
         found[bit] = pin
     if not found:
-        raise InputError(f"{str(path)!r} assigns no pins; it must have lines `set_io PORT PIN`")
+        raise BitstreamError(f"{str(path)!r} assigns no pins; it must have lines `set_io PORT PIN`")
     for bit in found:
         if bit.place is not None and PortBit(bit.name, None) in found:
-            raise InputError(f"{path.name}: {bit.name} is one bit in one line, and a vector in another")
+            raise BitstreamError(f"{path.name}: {bit.name} is one bit in one line, and a vector in another")
     return found
 
 
@@ -55,5 +55,5 @@ def _set_io(words: list[str], where: str) -> tuple[PortBit, str]:
         del rest[: _ELECTRICAL[rest[0]]]
     name = _NAME.match(rest[0]) if len(rest) == 2 else None
     if words[0] != "set_io" or name is None:
-        raise InputError(f"{where}: {' '.join(words)[:60]!r} is not understood; must be `set_io PORT PIN`")
+        raise BitstreamError(f"{where}: {' '.join(words)[:60]!r} is not understood; must be `set_io PORT PIN`")
     return PortBit(name[1], None if name[2] is None else int(name[2])), rest[1]

@@ -13,7 +13,7 @@ from dais_verif.bitstream.configuration import Configuration, Place
 from dais_verif.bitstream.logic import Carry, Cell, Lut, Multiplier, PortBit, Ram, ReadBack, Register, Signal
 from dais_verif.bitstream.multipliers import Site, read_multiplier, sites
 from dais_verif.bitstream.wiring import Wiring, read_wiring
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 
 __all__ = ["DEVICES", "TABLE", "read_back"]
 
@@ -50,7 +50,7 @@ def read_back(chip: Chip, configuration: Configuration, pins: Mapping[PortBit, s
     Raises ``InputError`` for everything that is not understood, so that no bit that could affect an output is ignored.
     """
     if chip.device not in DEVICES:
-        raise InputError(f"bitstreams of device {chip.device} are not supported; those of {', '.join(DEVICES)} are")
+        raise BitstreamError(f"bitstreams of device {chip.device} are not supported; those of {', '.join(DEVICES)} are")
     pads = _pads(chip, pins, package)
     wiring = read_wiring(chip, configuration)
     _require_known(wiring)
@@ -61,7 +61,9 @@ def _pads(chip: Chip, pins: Mapping[PortBit, str], package: str) -> dict[PortBit
     known = chip.pins(package)
     for bit, pin in pins.items():
         if pin not in known:
-            raise InputError(f"{bit} is at pin {pin}, which package {package} of device {chip.device} does not have")
+            raise BitstreamError(
+                f"{bit} is at pin {pin}, which package {package} of device {chip.device} does not have"
+            )
     return {bit: known[pin] for bit, pin in pins.items()}
 
 
@@ -69,14 +71,14 @@ def _require_known(wiring: Wiring) -> None:
     for net, name in wiring.chip.hard_inputs.items():
         if net in wiring.closed:
             (x, y), _ = wiring.closed[net][0]
-            raise InputError(f"{name} is driven, in tile ({x} {y}): a hard block that read-back does not support")
+            raise BitstreamError(f"{name} is driven, in tile ({x} {y}): a hard block that read-back does not support")
     for (x, y), names in wiring.set.items():
         for name in sorted(names):
             if not name.startswith((*_NEUTRAL, *_READ)):
-                raise InputError(f"{name} of tile ({x} {y}) is set; its effect on the logic is not known")
+                raise BitstreamError(f"{name} of tile ({x} {y}) is set; its effect on the logic is not known")
     for bit in wiring.configuration.extra:
         if bit not in wiring.chip.extra_bits:
-            raise InputError(
+            raise BitstreamError(
                 f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set, and its function is not known"
             )
 
@@ -137,7 +139,7 @@ class _Trace:
     def _drives(self, pad: Pad) -> bool:
         driving, _ = self._type(pad)
         if driving not in (_NO_OUTPUT, _PLAIN_OUTPUT):
-            raise InputError(
+            raise BitstreamError(
                 f"pad {_told(pad)} has output type {driving}; read-back supports pads that drive always "
                 f"({_PLAIN_OUTPUT}) or never ({_NO_OUTPUT})"
             )
@@ -149,21 +151,21 @@ class _Trace:
             for number in (0, 1) if kind == "io" and place in self._wiring.set else ():
                 pad = Pad(*place, number)
                 if pad not in outputs and self._drives(pad):
-                    raise InputError(f"pad {_told(pad)} drives its pin, which is not in the pins file")
+                    raise BitstreamError(f"pad {_told(pad)} drives its pin, which is not in the pins file")
 
     def _input(self, pad: Pad, what: str) -> Signal:
         bit = self._port_at.get(pad)
         if bit is None:
-            raise InputError(f"{what} depends on pad {_told(pad)}, which is not in the pins file")
+            raise BitstreamError(f"{what} depends on pad {_told(pad)}, which is not in the pins file")
         driving, read = self._type(pad)
         if driving != _NO_OUTPUT or read != _PLAIN_INPUT:
-            raise InputError(
+            raise BitstreamError(
                 f"pad {_told(pad)} of {bit} has type {driving}{read}; read-back supports pads that are read as they "
                 f"are ({_NO_OUTPUT}{_PLAIN_INPUT})"
             )
         enable = self._chip.input_enables.get(pad)
         if enable is None or self._bit(enable.place, f"IoCtrl.IE_{enable.number}") != DEVICES[self._chip.device]:
-            raise InputError(f"the input buffer of pad {_told(pad)} of {bit} is off")
+            raise BitstreamError(f"the input buffer of pad {_told(pad)} of {bit} is off")
         self._inputs[bit] = pad
         self._used.add(pad.place)
         return str(bit)
@@ -184,7 +186,7 @@ class _Trace:
         net = self._chip.nets.get((*place, pin))
         if net is None:
             if default is None:
-                raise InputError(f"{what}: tile ({place[0]} {place[1]}) has no {pin}")
+                raise BitstreamError(f"{what}: tile ({place[0]} {place[1]}) has no {pin}")
             return default
         if default is not None and self._wiring.source(net) is None and net not in self._outputs_of:
             return default
@@ -199,11 +201,11 @@ class _Trace:
             if step is None or (own is not None and own[1] == "carry_in_mux"):
                 break
             if own is not None:
-                raise InputError(
+                raise BitstreamError(
                     f"short circuit in the bitstream: a switch drives the output {own[1]} of tile {own[0]}"
                 )
             if net in seen:
-                raise InputError(f"{what} depends on switches that drive each other in a loop")
+                raise BitstreamError(f"{what} depends on switches that drive each other in a loop")
             seen.add(net)
             self._used.add(step[0])
             net = step[1]
@@ -212,18 +214,18 @@ class _Trace:
         number = self._chip.globals.get(net)
         if number is not None:
             return self._global(number, what)
-        raise InputError(f"{what} depends on a wire that nothing drives (net {net})")
+        raise BitstreamError(f"{what} depends on a wire that nothing drives (net {net})")
 
     def _global(self, number: int, what: str) -> Signal:
         place = self._chip.fabric_globals[number]
         fabric = self._wiring.source(self._chip.nets[(*place, "fabout")]) is not None
         pad = self._padins.get(number)
         if fabric and pad is not None:
-            raise InputError(f"short circuit in the bitstream: a pad and the logic drive global network {number}")
+            raise BitstreamError(f"short circuit in the bitstream: a pad and the logic drive global network {number}")
         if pad is not None:
             return self._input(pad, what)
         if not fabric:
-            raise InputError(f"{what} depends on global network {number}, which nothing drives")
+            raise BitstreamError(f"{what} depends on global network {number}, which nothing drives")
         self._used.add(place)
         return self._signal(self._chip.nets[(*place, "fabout")], what)
 
@@ -233,7 +235,7 @@ class _Trace:
         head, _, end = pin.partition("/")
         if end.startswith("D_IN_"):
             if end != "D_IN_0":
-                raise InputError(
+                raise BitstreamError(
                     f"{what} depends on {pin} of tile {place}: a pad that is read at both edges is not supported"
                 )
             return self._input(Pad(*place, int(head.removeprefix("io_"))), what)
@@ -244,7 +246,9 @@ class _Trace:
         if head == "mult":
             return self._multiplied(place, pin)
         if self._wiring.configuration.kinds[place] != "logic":
-            raise InputError(f"{what} depends on {pin} of tile {place}, a hard block that read-back does not support")
+            raise BitstreamError(
+                f"{what} depends on {pin} of tile {place}, a hard block that read-back does not support"
+            )
         cell = Cell(*place, int(head.removeprefix("lutff_")))
         if end == "cout":
             return self._once("carry", cell, f"carry_{cell}", self._read_carry)
@@ -276,13 +280,13 @@ class _Trace:
     def _read_carry(self, cell: Cell, name: Signal) -> None:
         place = (cell.x, cell.y)
         if not self._cell_bit(cell, _CARRY_ENABLE):
-            raise InputError(f"the carry of cell {cell} is used, but not enabled")
+            raise BitstreamError(f"the carry of cell {cell} is used, but not enabled")
         if cell.number == 0:
             before = self._carry_in(place)
         elif self._cell_bit(below := Cell(cell.x, cell.y, cell.number - 1), _CARRY_ENABLE):
             before = self._once("carry", below, f"carry_{below}", self._read_carry)
         else:
-            raise InputError(f"the carry of cell {cell} depends on that of the cell before, which is not enabled")
+            raise BitstreamError(f"the carry of cell {cell} depends on that of the cell before, which is not enabled")
         first, second = (self._at(place, f"lutff_{cell.number}/in_{i}", _LOW, f"carry of cell {cell}") for i in (1, 2))
         self._carries[cell] = Carry(cell, name, (first, second, before))
 
@@ -293,7 +297,7 @@ class _Trace:
         if from_below is None:
             return _HIGH if high else _LOW
         if high:
-            raise InputError(f"the carry into tile {place} is both 1 and taken from below")
+            raise BitstreamError(f"the carry into tile {place} is both 1 and taken from below")
         return self._signal(from_below[1], f"carry into tile {place}")
 
     def _read_register(self, cell: Cell, name: Signal) -> None:
@@ -332,7 +336,7 @@ class _Trace:
     def _ram(self, place: Place, bit: int, what: str) -> Signal:
         bottom = place if self._wiring.configuration.kinds[place] == "ramb" else (place[0], place[1] - 1)
         if self._bit(bottom, "RamConfig.PowerUp") != DEVICES[self._chip.device]:
-            raise InputError(f"{what} depends on the block RAM at {bottom}, which is switched off")
+            raise BitstreamError(f"{what} depends on the block RAM at {bottom}, which is switched off")
         if ("ram", bottom) not in self._begun:
             self._begun.add(("ram", bottom))
             self._todo.append(lambda: self._read_ram(bottom))
@@ -350,7 +354,7 @@ class _Trace:
         def falls(pin: str) -> bool:
             place = bottom if (*bottom, f"ram/{pin}") in nets else top
             if self._bit(place, "NegClk") and self._chip.device == "5k":
-                raise InputError(f"the {what} is clocked by falling edges, which is not supported for the 5k")
+                raise BitstreamError(f"the {what} is clocked by falling edges, which is not supported for the 5k")
             return self._bit(place, "NegClk")
 
         def mode(*numbers: int) -> int:

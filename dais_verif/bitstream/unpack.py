@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dais_verif.bitstream.configuration import Configuration, parse_configuration
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamError, InputError, ToolError
 from dais_verif.files import open_plain, read_plain
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, run_limited
@@ -45,21 +45,21 @@ def unpack(path: Path, folder: Path) -> Configuration:
     data = read_plain(path, MOST_BYTES)
     start = data.find(_PREAMBLE)
     if start < 0:
-        raise InputError(f"{str(path)!r} is not a bitstream of an iCE40: it has no sync word 7EAA997E")
+        raise BitstreamError(f"{str(path)!r} is not a bitstream of an iCE40: it has no sync word 7EAA997E")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _BINARY).write_bytes(b"\xff\x00\x00\xff" + data[start:])
     iceunpack, icepack = tools.icestorm("iceunpack"), tools.icestorm("icepack")
     try:
         run_limited("iceunpack", [str(iceunpack), _BINARY, _TEXT], folder / "iceunpack.log", _LIMITS)
     except ToolError as error:
-        raise InputError(f"{str(path)!r} is not a bitstream that a device would accept: {error}") from None
+        raise BitstreamError(f"{str(path)!r} is not a bitstream that a device would accept: {error}") from None
     text = (folder / _TEXT).read_text(encoding="ascii", errors="replace")
     if "*" in text:
-        raise InputError(f"{str(path)!r}: iceunpack wrote a file that is not text")
+        raise BitstreamError(f"{str(path)!r}: iceunpack wrote a file that is not text")
     run_limited("icepack", [str(icepack), _TEXT, _AGAIN], folder / "icepack.log", _LIMITS)
     again = (folder / _AGAIN).read_bytes()
     if again[again.find(_PREAMBLE) :] != data[start:]:
-        raise InputError(
+        raise BitstreamError(
             f"{str(path)!r} has contents that its unpacked form lacks: icepack makes other bytes from that form; "
             "pack it with icepack's defaults"
         )

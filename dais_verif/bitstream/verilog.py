@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from dais_verif.bitstream.logic import Carry, Lut, Multiplier, PortBit, Ram, ReadBack, Register, Signal
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.verilog_names import require_module_name
 
 __all__ = ["PLACES", "WIDTHS", "write_verilog"]
@@ -26,16 +26,18 @@ def write_verilog(logic: ReadBack, top: str) -> str:
     for name in (*inputs, *outputs):
         require_module_name(name)
         if _OURS.match(name):
-            raise InputError(
+            raise BitstreamError(
                 f"a port may not be called {name!r}, like a cell of the bitstream; rename it in the pins file"
             )
     for name in outputs:
         if name in inputs:
             bit = min(bit for bit in logic.inputs if bit.name == name)
-            raise InputError(f"port {name} drives its pins, except {bit}, which the bitstream leaves undriven")
+            raise BitstreamError(f"port {name} drives its pins, except {bit}, which the bitstream leaves undriven")
         missing = [place for place in range(outputs[name] or 0) if PortBit(name, place) not in logic.outputs]
         if missing:
-            raise InputError(f"{name}[{missing[0]}] has no pin; the pins file must name one for each bit of an output")
+            raise BitstreamError(
+                f"{name}[{missing[0]}] has no pin; the pins file must name one for each bit of an output"
+            )
     lines = [f"// Read back from a bitstream for {logic.device}, package {logic.package}.", f"module {top} ("]
     declared = [f"  input wire {_range(width)}{name}" for name, width in inputs.items()]
     declared += [f"  output wire {_range(width)}{name}" for name, width in outputs.items()]
@@ -100,7 +102,7 @@ def _carry(carry: Carry) -> str:
 def _register(register: Register) -> str:
     edge = "negedge" if register.falling else "posedge"
     if register.clock in (_ZERO, _ONE):
-        raise InputError(f"the clock of register {register.name} is constant")
+        raise BitstreamError(f"the clock of register {register.name} is constant")
     load = f"{register.name} <= {register.data};"
     if register.asynchronous:
         guarded = load if register.enable == _ONE else f"if ({register.enable}) {load}"
@@ -132,7 +134,7 @@ def _read_port(ram: Ram, words: str) -> Iterator[str]:
     edge = "negedge" if ram.read_falling else "posedge"
     clock, enabled = ram.pins["RCLK"][0], _all(ram.pins["RCLKE"][0], ram.pins["RE"][0])
     if clock in (_ZERO, _ONE):
-        raise InputError(f"the clock that reads block RAM {ram.name} is constant")
+        raise BitstreamError(f"the clock that reads block RAM {ram.name} is constant")
     row = _vector(ram.pins["RADDR"][:8])
     if width == 16:
         yield f"  always @({edge} {clock}) if ({enabled}) {ram.name} <= {words}[{row}];"
@@ -153,7 +155,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
         return
     edge, clock = "negedge" if ram.write_falling else "posedge", ram.pins["WCLK"][0]
     if clock in (_ZERO, _ONE):
-        raise InputError(f"the clock that writes block RAM {ram.name} is constant")
+        raise BitstreamError(f"the clock that writes block RAM {ram.name} is constant")
     width, data = WIDTHS[ram.write_mode], ram.pins["WDATA"]
     row = _vector(ram.pins["WADDR"][:8])
     yield f"  always @({edge} {clock}) if ({enabled}) begin"
@@ -175,7 +177,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
 def _multiplier(one: Multiplier) -> Iterator[str]:
     """Yield the text of a multiplier, with input and output registers whose values at power-up are unknown."""
     if (any(one.registers) or one.stages) and one.clock in (_ZERO, _ONE):
-        raise InputError(f"the clock of multiplier {one.name} is constant")
+        raise BitstreamError(f"the clock of multiplier {one.name} is constant")
     load = f"  always @(posedge {one.clock}) if ({one.enable})"
     factors = []
     for letter, bits, signed, register in zip("ab", (one.a, one.b), one.signed, one.registers, strict=True):

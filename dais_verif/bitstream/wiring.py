@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dais_verif.bitstream.chip import Chip
 from dais_verif.bitstream.configuration import Bit, Configuration, Place
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 
 __all__ = ["Wiring", "read_wiring"]
 
@@ -39,7 +39,9 @@ class Wiring:
         drivers = self.closed.get(net, ())
         if len(drivers) > 1:
             places = ", ".join(f"({x} {y})" for (x, y), _ in drivers)
-            raise InputError(f"short circuit in the bitstream: {len(drivers)} switches in tiles {places} drive one net")
+            raise BitstreamError(
+                f"short circuit in the bitstream: {len(drivers)} switches in tiles {places} drive one net"
+            )
         if not drivers:
             return None
         place, source = drivers[0]
@@ -47,7 +49,7 @@ class Wiring:
         if number is not None:
             buffer = self.chip.column_buffers.get(place)
             if buffer is None or not self.bit(buffer, f"ColBufCtrl.glb_netwk_{number}"):
-                raise InputError(
+                raise BitstreamError(
                     f"tile ({place[0]} {place[1]}) reads global network {number}, but the buffer that brings it to "
                     "its column is off"
                 )
@@ -65,7 +67,9 @@ def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
             continue
         if pattern not in switch.sources:
             x, y = switch.place
-            raise InputError(f"a switch of tile ({x} {y}) has bits {pattern}, which the chip database does not have")
+            raise BitstreamError(
+                f"a switch of tile ({x} {y}) has bits {pattern}, which the chip database does not have"
+            )
         closed.setdefault(switch.net, []).append((switch.place, switch.sources[pattern]))
         unread[switch.place].difference_update(switch.bits)
     functions = {kind: chip.functions(kind) for kind in set(configuration.kinds.values())}
@@ -80,13 +84,13 @@ def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
             elif len(there) == len(wanted):
                 names.add(name)
             elif there:
-                raise InputError(
+                raise BitstreamError(
                     f"{name} of tile ({place[0]} {place[1]}) is partly set, which the chip database does not have"
                 )
             bits.difference_update(wanted)
         if bits:
             row, column = min(bits)
-            raise InputError(
+            raise BitstreamError(
                 f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set, and its function is not known"
             )
         named[place] = frozenset(names)

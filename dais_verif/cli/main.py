@@ -18,13 +18,13 @@ import click
 
 from dais_verif import __version__
 from dais_verif.cli.options.spelling import option_of
-from dais_verif.errors import DaisError, InputError, RequestError, StateError
+from dais_verif.errors import DaisError, RequestError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
 from dais_verif.passphrase import take_passphrase
 from dais_verif.printable import printable
 from dais_verif.streams import drop_output, open_streams
-from dais_verif.troubleshooting import section_of_error, section_of_verdict
+from dais_verif.troubleshooting import code_of, section_of
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -223,7 +223,7 @@ def _run(arguments: list[str]) -> int:
         asked = RequestError(error.format_message())
         return _report(arguments, asked, Verdict.INVALID_INPUT, str(asked), see=verb)
     except click.ClickException as error:
-        return _report(arguments, InputError(), Verdict.INVALID_INPUT, error.format_message())
+        return _report(arguments, RequestError(), Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
         # Python remembers an interrupt of ``exec``, which also runs whenever a named tuple is defined: unless
         # ``_leave`` ends the process, it then ends by the signal, whatever its exit code. Another ``exec`` clears that.
@@ -268,16 +268,16 @@ def _report(
 
     The line ends with references: to the help of the command ``see``, and to the section about ``error``.
     """
-    told_in = section_of_verdict(verdict) if error is None else section_of_error(error)
+    code = verdict.code if error is None else code_of(error)
     line = printable(" ".join(message.split()))
     line = f"{line}{'' if line.endswith(('.', '?')) else '.'} See: {see} --help" if see else line
     with contextlib.suppress(OSError):  # the disk is full, or there is no reader: the exit code still shows the result
-        click.echo(f"dais-verif: {verdict.value}: {line}{',' if see else '; see'} {told_in}", err=True)
+        click.echo(f"dais-verif: {verdict.value}: {line}{',' if see else '; see'} {section_of(code)}", err=True)
     if "--json" in arguments:
         from dais_verif.record.simulation import Failed
 
         try:
-            click.echo(Failed(verdict, line, reason, told_in).to_json())
+            click.echo(Failed(verdict, line, reason, code, section_of(code)).to_json())
         except OSError:
             drop_output()
     return verdict.exit_code

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FileError
 from dais_verif.files import require_writable, require_writable_folder
 from dais_verif.flows.no_loss import require_form, require_other_file
 from dais_verif.packages import require_package
@@ -64,7 +64,7 @@ class Verb(click.Command):
 def _require_no_loss(ctx: click.Context, param: click.Parameter, kind: OutputPath, output: Path) -> None:
     if output.is_file():
         read = [(other, path) for other in ctx.command.params if not _writes(other) for path in _paths(ctx, other)]
-        require_other_file(output, _name(param), [(_name(other), path) for other, path in read], InputError)
+        require_other_file(output, _name(param), [(_name(other), path) for other, path in read], FileError)
         require_form(_name(param), output, kind.begins)
 
 

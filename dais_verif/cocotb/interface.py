@@ -12,7 +12,7 @@ from dais_verif.dut.discover import Port
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile, Side, ports_from_tree, read_ports_file
-from dais_verif.errors import InputError
+from dais_verif.errors import BenchError
 from dais_verif.flows.pins import Pins
 from dais_verif.program import Program
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of
@@ -33,7 +33,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
     # The user's bench also drives tied inputs; a replay ties them.
     said = replace(said, clocking=pins.over(said.clocking, "ports has no [clock]"))
     if said.clocking is not None and said.clocking.latency is None:
-        raise InputError(
+        raise BenchError(
             "a clocked design needs its latency, in rising edges from an input to its output: give latency=N; "
             "`dais-verif sim PROGRAM --rtl FILE --clock CLOCK` finds it"
         )
@@ -59,7 +59,7 @@ def _port(dut: Any, name: str, direction: str) -> Port | None:
     try:
         return None if handle is None else Port(name, direction, len(handle))
     except TypeError:
-        raise InputError(f"{name} of the design is not a port with a bit vector") from None
+        raise BenchError(f"{name} of the design is not a port with a bit vector") from None
 
 
 class RowReader:

@@ -10,7 +10,7 @@ from cocotb.types import LogicArray
 
 from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.words import FixedPointVector, RowLayout, input_layout, value_of
-from dais_verif.errors import InputError
+from dais_verif.errors import BenchError
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT
 from dais_verif.golden import Golden
@@ -36,7 +36,7 @@ class DaisModel:
         self, program: Program | str | Path, *, layout: str | None = None, latency: int = 0, check: bool = True
     ) -> None:
         if isinstance(latency, bool) or not isinstance(latency, int) or latency < 0:
-            raise InputError(f"latency must be a number of clock edges, not {latency!r}")
+            raise BenchError(f"latency must be a number of clock edges, not {latency!r}")
         self.program, self._warnings = read_program(program, layout, SILENT)
         self.latency, self._check = latency, check
         ports = ports_of(self.program)
@@ -76,17 +76,17 @@ class DaisModel:
         """Return one vector of inputs, in any form that ``__call__`` accepts, as a batch of one row."""
         if isinstance(inputs, LogicArray):
             if len(inputs) != max(self.inputs.bits, 1):
-                raise InputError(f"model_inp has {max(self.inputs.bits, 1)} bits, the LogicArray has {len(inputs)}")
+                raise BenchError(f"model_inp has {max(self.inputs.bits, 1)} bits, the LogicArray has {len(inputs)}")
             return self.inputs.batch(self.inputs.of_row(str(inputs)))
         if isinstance(inputs, FixedPointVector):
             return inputs.layout.batch(inputs)
         elements = self.inputs.elements
         if not isinstance(inputs, Sequence | np.ndarray) or len(inputs) != len(elements):
-            raise InputError(f"a vector must be a value for each of {len(elements)} inputs, not {inputs!r:.80}")
+            raise BenchError(f"a vector must be a value for each of {len(elements)} inputs, not {inputs!r:.80}")
         if raw:
             for value in inputs:
                 if isinstance(value, bool) or not isinstance(value, int | np.integer):
-                    raise InputError(f"a raw input must be an integer, not {value!r:.80}")
+                    raise BenchError(f"a raw input must be an integer, not {value!r:.80}")
             kinds = tuple(FixedType(0, element.width + element.lo, -element.lo) for element in elements)
             integers = tuple(int(str(value)) for value in inputs)
             return RowLayout(elements, kinds, "input").batch(FixedPointVector(self.inputs, integers))

@@ -27,7 +27,7 @@ from dais_verif.cocotb.words import RowLayout, input_layout
 from dais_verif.counts import counted, equal_text
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import Clocking
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import BenchError, ViolationError
 from dais_verif.flows.pins import Pins
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -105,7 +105,7 @@ class Scoreboard:
         where = ports if ports is None or isinstance(ports, Mapping) else Path(ports)
         self._dut, self._interface = dut, dut_of(dut, self.model.program, where, pins)
         if settle is not None and (self._interface.interface.clocking is not None or not settle > 0):
-            raise InputError(f"settle must be a time above 0 in ns, for a combinational design, not {settle!r}")
+            raise BenchError(f"settle must be a time above 0 in ns, for a combinational design, not {settle!r}")
         #: The layout of inputs and outputs in the ports of the design.
         self.inputs: RowLayout = input_layout(self.model.program, self._interface.ports.inputs)
         self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")

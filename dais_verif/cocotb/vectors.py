@@ -11,7 +11,7 @@ from cocotb.triggers import Trigger
 
 from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.words import FixedPointVector, RowLayout
-from dais_verif.errors import InputError
+from dais_verif.errors import BenchError
 from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
@@ -64,7 +64,7 @@ class VectorStream:
         ``share``: the approximate share of None in the stream, 0 to less than 1.
         """
         if not 0 <= share < 1:
-            raise InputError(f"share must be 0 or more and less than 1, not {share!r}")
+            raise BenchError(f"share must be 0 or more and less than 1, not {share!r}")
         return replace(self, _bubbles=share, _seed=seed)
 
     async def _wait(self) -> None:
@@ -92,7 +92,7 @@ def exhaustive_vectors(model: DaisModel) -> VectorStream:
     """Return every pattern of ``model_inp``. Raises ``InputError`` if it has more than 24 bits."""
     bits = model.inputs.bits
     if bits > _MOST_BITS:
-        raise InputError(
+        raise BenchError(
             f"model_inp has {bits} bits; exhaustive patterns are supported up to {_MOST_BITS} bits: prove the "
             "design instead"
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from cocotb.types import LogicArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import BenchError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.opcodes import INPUT
@@ -36,7 +36,7 @@ class RowLayout:
     def of_row(self, row: str) -> FixedPointVector:
         """Return the vector of ``row``, bits most significant first. Raises ``InputError`` if they are not 0 and 1."""
         if set(row) - {"0", "1"}:
-            raise InputError(f"the {self.what} bits {row:.80} hold X or Z, must be 0 and 1")
+            raise BenchError(f"the {self.what} bits {row:.80} hold X or Z, must be 0 and 1")
         whole = int(row, 2) if row else 0
         raw = []
         for (offset, width, _), kind in zip(self.elements, self.types, strict=True):
@@ -105,7 +105,7 @@ def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
         shift, element = int(program.inp_shift[op.id0]), elements[op.id0]
         low = -op.type.f - shift
         if low < element.lo or low + op.type.width > element.lo + element.width:
-            raise InputError(
+            raise BenchError(
                 f"input {op.id0} has bits of weights 2^{low} to 2^{low + op.type.width - 1} that op {op.index} reads; "
                 f"the port carries {element.width} bits from 2^{element.lo} on: give its types in ports"
             )
@@ -117,10 +117,10 @@ def value_of(value: Any, element: Element) -> Fraction | int | float:
     """Return the caller's value for an input as a number; a ``LogicArray`` has the bits of the input's port element."""
     if isinstance(value, LogicArray):
         if len(value) != element.width:
-            raise InputError(f"a LogicArray of {len(value)} bits was given for an input of {element.width}")
+            raise BenchError(f"a LogicArray of {len(value)} bits was given for an input of {element.width}")
         text = str(value)
         if set(text) - {"0", "1"}:
-            raise InputError(f"the input bits {text:.80} hold X or Z, must be 0 and 1")
+            raise BenchError(f"the input bits {text:.80} hold X or Z, must be 0 and 1")
         return Fraction(int(text, 2) if text else 0) * _two(element.lo)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return int(value)
@@ -128,7 +128,7 @@ def value_of(value: Any, element: Element) -> Fraction | int | float:
         return float(value)
     if isinstance(value, Fraction):
         return value
-    raise InputError(f"an input must be a number or a LogicArray, not {type(value).__name__}")
+    raise BenchError(f"an input must be a number or a LogicArray, not {type(value).__name__}")
 
 
 def _two(exponent: int) -> Fraction:

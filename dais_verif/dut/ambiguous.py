@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dais_verif.dut.outside import VERILOG, tokens_of
-from dais_verif.errors import InputError
+from dais_verif.errors import PortError
 
 __all__ = ["refuse_ambiguous"]
 
@@ -37,7 +37,7 @@ def _refuse_comments(file: Path, text: bytes) -> None:
     for found in VERILOG.finditer(text):
         end = found.end()
         if found[0].startswith(b"//") and text[end : end + 1] in _ENDS and text[end : end + 2] != b"\r\n":
-            raise InputError(
+            raise PortError(
                 f"{file}:{_line(text, end)}: a carriage return, or another control character, is in a comment, which"
                 " ends there in some tools only; remove it"
             )
@@ -48,7 +48,7 @@ def _refuse_places(file: Path, text: bytes) -> None:
     before = ""
     for token in tokens_of(VERILOG, text):
         if token.kind == "directive" and token.text in _PLACES and not any(calls):
-            raise InputError(
+            raise PortError(
                 f"{file}:{_line(text, token.at)}: {token.text} is a value here, in which tools differ; write the number"
                 " or the name itself"
             )

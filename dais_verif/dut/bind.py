@@ -12,7 +12,7 @@ from dais_verif.dut.elements import FROM_FILE, MOST_LISTED, Sizing, in_words
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire
 from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile, Side
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, PortError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports
 
@@ -74,7 +74,7 @@ def _side(
         return _packed(side.port, candidates, known, found, what)
     if len(names) != count:
         shown = ", ".join(names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
-        raise InputError(
+        raise PortError(
             f"{where}: [{what}s] ports names {counted(len(names), 'port')} ({shown}), and the program has"
             f" {counted(count, what)}: name one port for each, in the order of the program"
         )
@@ -99,7 +99,7 @@ def _packed(
     if known is None:
         return first, (Wire(name, 0, first.bits),)
     if name not in known:
-        raise InputError.of(
+        raise PortError.of(
             "the design has no {what} port {name}; the program needs {name} with {bits} ({first}); the design "
             "has {found}: name its ports in a {ports} file" + _clock_hint(found),
             what=what,
@@ -112,7 +112,7 @@ def _packed(
     if not fitting:
         others = "".join(f", or {max(other.bits, 1)} by {other.how}" for other in candidates[1:])
         hint = _types_hint(first, [known[name]], what) if len(first.elements) == 1 else ""
-        raise InputError.of(
+        raise PortError.of(
             "port {name} of the design has {known}; the program needs {bits} by {how}{others} ({first}){hint}",
             name=name,
             known=counted(known[name], "bit"),
@@ -121,7 +121,7 @@ def _packed(
             others=others,
             first=_in_words(first, what),
             hint=hint
-            or InputError.of(
+            or PortError.of(
                 ": if the design uses other types, state them under [{what}s] in a {ports} file", what=what
             ),
         )
@@ -147,7 +147,7 @@ def _apart(
     widths = [
         (known or {}).get(name, element.width) for name, element in zip(names, candidates[0].elements, strict=True)
     ]
-    raise InputError.of(
+    raise PortError.of(
         "the design does not fit the program: {shown}{more}; the design has {found}{hint}",
         shown=shown,
         more=more,
@@ -167,7 +167,7 @@ def _types_hint(sizing: Sizing, widths: Sequence[int], what: str) -> str | Input
         return ""
     first = next(j for j, kind in enumerate(wide) if kind != own[j])
     listed = ", ".join(f'"{kind}"' for kind in wide[:MOST_LISTED]) + (", ..." if len(wide) > MOST_LISTED else "")
-    return InputError.of(
+    return PortError.of(
         "; if a port has more bits on purpose, state its type under [{what}s] in a {ports} file, as in types ="
         " {types}: {kind} has {bits}, {fraction} of them fractional",
         what=what,
@@ -210,12 +210,12 @@ def _check_pins(interface: DesignInterface, found: Sequence[Port]) -> None:
     read = [interface.clocking.valid_out] if interface.clocking and interface.clocking.valid_out else []
     for name, direction in [*((name, "in") for name in driven), *((name, "out") for name in read)]:
         if name not in ports or ports[name].direction != direction:
-            raise InputError(f"the design has no {direction}put {name}; it has {_listed(found)}")
+            raise PortError(f"the design has no {direction}put {name}; it has {_listed(found)}")
         if ports[name].width != 1 and name not in dict(interface.ties):
-            raise InputError(f"port {name} of the design has {counted(ports[name].width, 'bit')}, must have 1")
+            raise PortError(f"port {name} of the design has {counted(ports[name].width, 'bit')}, must have 1")
     for name, value in interface.ties:
         if value.bit_length() > ports[name].width:
-            raise InputError(f"[tie] {name} = {value} does not fit: the port has {counted(ports[name].width, 'bit')}")
+            raise PortError(f"[tie] {name} = {value} does not fit: the port has {counted(ports[name].width, 'bit')}")
 
 
 def _driven(interface: DesignInterface) -> list[str]:
@@ -228,7 +228,7 @@ def _check_driven(interface: DesignInterface, found: Sequence[Port]) -> None:
     for port in found:
         for name in port.wires if port.direction != "out" else ():
             if name not in taken:
-                raise InputError.of(
+                raise PortError.of(
                     "nothing drives port {port} of the design: name it as {clock}, {reset}, {enable} or "
                     "{valid_in}, or give it a value under [tie] in a {ports} file",
                     port=port,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.counts import counted
 from dais_verif.dut.verilog import read_files
-from dais_verif.errors import InputError, UnknownTop
+from dais_verif.errors import InputError, PortError, UnknownTop
 
 __all__ = ["Interface", "Port", "errors_in", "interface_of", "ports_in", "unused_in"]
 
@@ -111,7 +111,7 @@ def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface 
         return None
     if isinstance(inner, ast.UninstantiatedDefSymbol):
         names = _shown([found for found in _modules(compilation) if found != top])
-        raise InputError.of(
+        raise PortError.of(
             "no module {definitionname} in the RTL; it holds {names}: name the top module with {top}",
             definitionname=inner.definitionName,
             names=names,
@@ -190,7 +190,7 @@ def unused_in(sources: Sequence[Path], top: str) -> list[str] | None:
         names = set(_modules(compilation))
         if top not in names:
             shown = _shown(sorted(names)) or "none"
-            raise InputError(f"no module {top} in the RTL; it holds {shown}: name the right [rtl] top")
+            raise PortError(f"no module {top} in the RTL; it holds {shown}: name the right [rtl] top")
         used: set[str] = set()
 
         def visit(symbol: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import PortError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
@@ -98,7 +98,7 @@ def stated_inputs(program: Program, kinds: Sequence[FixedType], where: str) -> S
     own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "input", where), FROM_FILE)
     for j, (needed, given) in enumerate(zip(own, stated.elements, strict=True)):
         if needed.width and (given.lo > needed.lo or given.lo + given.width < needed.lo + needed.width):
-            raise InputError(
+            raise PortError(
                 f"{where}: ops read the bits {_weights(needed)} of input {j}, and {stated.types[j]} has"
                 f" {_weights(given)}; give a type that has them all"
             )
@@ -114,7 +114,7 @@ def stated_outputs(program: Program, kinds: Sequence[FixedType], where: str) -> 
     stated = _sizing(_for_all(kinds, program.n_out, "output", where), FROM_FILE)
     for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):
         if kind.width and given.f < kind.f:
-            raise InputError(
+            raise PortError(
                 f"{where}: output {j} has {counted(kind.f, 'fractional bit')} ({kind}), and {given} has {given.f};"
                 " give a type that has them all"
             )
@@ -126,7 +126,7 @@ def _for_all(kinds: Sequence[FixedType], count: int, what: str, where: str) -> l
         return [kinds[0]] * count
     if len(kinds) != count:
         types = ", ".join(map(str, kinds[:MOST_LISTED])) + (", ..." if len(kinds) > MOST_LISTED else "")
-        raise InputError(
+        raise PortError(
             f"{where} holds {len(kinds)} types ({types}), and the program has {counted(count, what)}:"
             f" give one type for each, or one text for all"
         )

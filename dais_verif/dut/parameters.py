@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.dut.discover import Interface, Port, interface_of
-from dais_verif.errors import InputError
+from dais_verif.errors import ParameterError
 from dais_verif.files import write_atomically
 
 __all__ = ["parse_parameter", "with_parameters"]
@@ -44,7 +44,7 @@ def with_parameters(
     """
     name = f"{top}_with_parameters"
     if not _NAME.fullmatch(top):
-        raise InputError.of(
+        raise ParameterError.of(
             "{parameters}: the module must have a plain name, not {top!r}; write a wrapper module for it", top=top
         )
     given = ", ".join(f".{key}({value})" for key, value in parameters.items())
@@ -52,7 +52,7 @@ def with_parameters(
     write_atomically(path, f"module {name};\n  {top} #({given}) dut ();\nendmodule\n".encode())
     offered = interface_of([*sources, path], name, "dut")
     if offered is None:
-        raise InputError.of(
+        raise ParameterError.of(
             "{parameters}: module {top} cannot be elaborated with these parameters; a simulator shows the reason",
             top=top,
         )
@@ -60,7 +60,7 @@ def with_parameters(
     lines = []
     for key, port in offered.ports.items():
         if port is None or port.direction == "inout" or not _NAME.fullmatch(key):
-            raise InputError.of(
+            raise ParameterError.of(
                 "{parameters}: port {key} of {top} cannot be connected: it must be an input or output of bits with a "
                 "plain name; write a wrapper module for it",
                 key=key,
@@ -77,16 +77,16 @@ def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
     for name, value in parameters.items():
         if name not in offered.parameters:
             known = ", ".join(offered.parameters) or "none"
-            raise InputError.of(
+            raise ParameterError.of(
                 "{parameters}: module {top} has no parameter {name}; it has {known}", top=top, name=name, known=known
             )
         held, wanted = offered.parameters[name], _number(value)
         if held is False:
-            raise InputError.of(
+            raise ParameterError.of(
                 "{parameters}: parameter {name} of {top} cannot be {value}", name=name, top=top, value=value
             )
         if held is not True and wanted is not None and held != wanted:
-            raise InputError.of(
+            raise ParameterError.of(
                 "{parameters}: parameter {name} of {top} cannot be {value}: by its type it would be {held}",
                 name=name,
                 top=top,

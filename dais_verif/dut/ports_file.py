@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.placement import MODEL_INP, MODEL_OUT
-from dais_verif.errors import InputError
+from dais_verif.errors import PortError
 from dais_verif.files import read_toml
 from dais_verif.program import FixedType
 from dais_verif.program.types import LIMIT
@@ -84,7 +84,7 @@ def read_ports_file(path: str | Path) -> PortsFile:
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "ports file"))
     except ValueError as error:
-        raise InputError(f"ports file {str(path)!r} is not valid TOML: {error}") from None
+        raise PortError(f"ports file {str(path)!r} is not valid TOML: {error}") from None
     return _Reader(f"ports file {str(path)!r}").file(tree)
 
 
@@ -186,7 +186,7 @@ class _Reader:
         return value
 
     def _refuse(self, problem: str) -> NoReturn:
-        raise InputError(f"{self._where}: {problem}")
+        raise PortError(f"{self._where}: {problem}")
 
 
 def _is_name(value: object) -> bool:

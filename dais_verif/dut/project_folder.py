@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from dais_verif.counts import counted
 from dais_verif.dut.hdl_units import declares_clock, needed_files
-from dais_verif.errors import InputError
+from dais_verif.errors import ProjectFolderError
 from dais_verif.files import read_plain, require_plain
 from dais_verif.program.machine_begin import TAKE_MACHINES
 
@@ -85,7 +85,7 @@ class ProjectFolder:
     def require_model(self) -> Path:
         """Return the path of the model. Raises ``InputError`` if the folder has no model of a program."""
         if self.model is None:
-            raise InputError.of("{folder!r}: " + self.without_model, folder=str(self.folder))
+            raise ProjectFolderError.of("{folder!r}: " + self.without_model, folder=str(self.folder))
         return self.model
 
 
@@ -107,10 +107,10 @@ class _Reader:
         self._folder = folder
         try:
             if not folder.is_dir():
-                raise InputError(f"{str(folder)!r} is not a folder; name the folder that da4ml or alkaid wrote")
+                raise ProjectFolderError(f"{str(folder)!r} is not a folder; name the folder that da4ml or alkaid wrote")
             self._root = folder.resolve()
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"cannot read {str(folder)!r}: {error}; name a project folder") from None
+            raise ProjectFolderError(f"cannot read {str(folder)!r}: {error}; name a project folder") from None
 
     def project(self, top: str | None, clock: str | None, timed: bool) -> ProjectFolder:
         generation = self._generation()
@@ -331,4 +331,4 @@ class _Reader:
         """Raise ``InputError``. ``advice``: may contain names of arguments, in the form of ``DaisError.of``."""
         joint = " " if problem.startswith(("is ", "holds ", "may ")) else ": "
         text = "{folder!r}{joint}{problem}" + advice
-        raise InputError.of(text, folder=str(self._folder), joint=joint, problem=problem)
+        raise ProjectFolderError.of(text, folder=str(self._folder), joint=joint, problem=problem)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.files import require_plain
 
 __all__ = ["included", "included_by", "read_files"]
@@ -33,7 +33,7 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
     for source in sources:
         require_plain(source, _MOST_BYTES, "RTL file")
         if not _is_text(str(source.absolute())):
-            raise InputError(f"RTL file {str(source)!r} has a path that is not valid UTF-8; rename it")
+            raise UnsupportedVerilog(f"RTL file {str(source)!r} has a path that is not valid UTF-8; rename it")
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
     for folder in folders:
         manager.addUserDirectories(str(folder))
@@ -44,7 +44,7 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
         for folder in (place.parent, *folders):
             other = folder / name
             if other.is_file() and other.read_bytes() != found.read_bytes():
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{place}: {name!r} is included, and {str(found)!r} and {str(other)!r} differ; simulators may read"
                     " another file than synthesis: rename one of them"
                 )

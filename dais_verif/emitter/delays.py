@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import EmitterError
 from dais_verif.files import read_toml
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import Code, bitwise_fields, high_int32
@@ -177,14 +177,14 @@ def read_delay_model(path: Path) -> DelayModel:
     try:
         entries = parse_toml(read_toml(path, _MOST_BYTES, "the delay model"))
     except ValueError as error:
-        raise InputError(f"delay model {name} is not valid TOML: {error}; write lines as carry = 0.05") from None
+        raise EmitterError(f"delay model {name} is not valid TOML: {error}; write lines as carry = 0.05") from None
     known = {field.name: field.default for field in fields(DelayModel)}
     for key, value in entries.items():
         if key not in known:
-            raise InputError(f"delay model {name}: {key!r} is not a coefficient; known are {', '.join(known)}")
+            raise EmitterError(f"delay model {name}: {key!r} is not a coefficient; known are {', '.join(known)}")
         wrong = _wrong(key, value)
         if wrong:
-            raise InputError(f"delay model {name}: {key} = {value!r} {wrong}")
+            raise EmitterError(f"delay model {name}: {key} = {value!r} {wrong}")
     return DelayModel(**entries)
 
 

@@ -21,7 +21,7 @@ from dais_verif.emitter.ops import Statement, signal, statements
 from dais_verif.emitter.parts import reads
 from dais_verif.emitter.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
 from dais_verif.emitter.writer import Writer
-from dais_verif.errors import InputError
+from dais_verif.errors import EmitterError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Ports, ports_of
 
@@ -103,12 +103,14 @@ def emit_pipeline(
 def _asked(program: Program, flow: Flow, options: PipelineOptions) -> tuple[int, int]:
     """Return the number of stages, and the longest path that a stage may have, in thousandths of the unit."""
     if (options.stages is None) == (options.max_depth is None):
-        raise InputError.of("a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}")
+        raise EmitterError.of(
+            "a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}"
+        )
     if options.reset and not options.valid:
-        raise InputError.of("{reset} clears the valid bits, and there are none: add {valid}, or leave out {reset}")
+        raise EmitterError.of("{reset} clears the valid bits, and there are none: add {valid}, or leave out {reset}")
     if options.stages is not None:
         if not 1 <= options.stages <= MOST_STAGES:
-            raise InputError.of(
+            raise EmitterError.of(
                 "{stages_given} stages, must be 1 to {most_stages}; without {stages} there is no clock",
                 stages_given=options.stages,
                 most_stages=MOST_STAGES,
@@ -121,13 +123,13 @@ def _within(program: Program, flow: Flow, options: PipelineOptions, depth: float
     assert depth is not None
     unit = options.delays.unit
     if not 0 <= depth < 1e9:
-        raise InputError.of("{max_depth} {depth:g} must be a number of {unit} from 0 to 1e9", depth=depth, unit=unit)
+        raise EmitterError.of("{max_depth} {depth:g} must be a number of {unit} from 0 to 1e9", depth=depth, unit=unit)
     bound = int(depth * SCALE + 1e-6)
     slowest = max(flow.order, key=flow.delays.__getitem__, default=None)
     if slowest is not None and flow.delays[slowest] > bound:
         least = f"{flow.delays[slowest] / SCALE:g} {unit}"
         who = next((f"minus op {n}, for an output," for n, v in flow.negations.items() if v == slowest), None)
-        raise InputError.of(
+        raise EmitterError.of(
             "{value} alone takes {least}, more than {max_depth} {depth:g}, and no register can cut an op in two; "
             "give at least {value2:g}",
             value=who or program.ops[slowest],
@@ -137,7 +139,7 @@ def _within(program: Program, flow: Flow, options: PipelineOptions, depth: float
         )
     stages = fewest_stages(flow, bound)
     if stages > MOST_STAGES:
-        raise InputError.of(
+        raise EmitterError.of(
             "{max_depth} {depth:g} needs {stages} stages, more than {most_stages}; give a larger depth",
             depth=depth,
             stages=stages,

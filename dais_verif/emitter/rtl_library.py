@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import MissingPackage
 
 __all__ = ["AXIL_FILES", "AXIS_FILES", "library_sources"]
 
@@ -21,7 +21,7 @@ def library_sources(*names: str) -> tuple[Path, ...]:
         paths = tuple(folder / name for name in names)
         if all(path.is_file() for path in paths):
             return paths
-    raise ToolError(
+    raise MissingPackage(
         f"the hand-written RTL ({', '.join(names)}) is neither in {_PACKAGE / 'rtl'} nor in {_PACKAGE.parent / 'rtl'};"
         " install dais-verif again"
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dais_verif.emitter.axis import Identity, emit_axis_top
 from dais_verif.emitter.board import BOARD_FILES, LINKS, emit_board_top
 from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
-from dais_verif.errors import InputError
+from dais_verif.errors import EmitterError
 
 __all__ = ["WRAPS", "Wrapper", "wrap"]
 
@@ -54,7 +54,7 @@ def wrap(
         made[f"{core}_axis.v"] = emit_axis_top(core, **bits, user_bits=user_bits, axil=axil)
     for name in made.keys() & files.keys():
         module = name.removesuffix(".v")
-        raise InputError.of(
+        raise EmitterError.of(
             "{top} {core} gives a module {module}, which the hand-written RTL also has; choose another {top}",
             core=core,
             module=module,

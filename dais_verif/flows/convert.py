@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.counts import counted
-from dais_verif.errors import DaisError, RequestError
+from dais_verif.errors import ConversionError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.requests import find_machine
@@ -146,5 +146,5 @@ def _read_back(made: Program, data: bytes, target: str) -> Program:
     """Return the program read back from ``data``, which must equal ``made``."""
     back = assemble(data) if target == "dais" else parse(data, layout=target)
     if back.hash != made.hash:
-        raise DaisError(f"the {target} output does not read back as the same program; please report it")
+        raise ConversionError(f"the {target} output does not read back as the same program; please report it")
     return back

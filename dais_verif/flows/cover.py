@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import RequestError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.covering import DIRECTED
@@ -65,7 +65,7 @@ class CoverageRequest:
         if not 0 <= self.timeout <= 1e9:
             raise RequestError.of("{timeout} must be a number of seconds, 0 to 1e9, not {value!r}.", value=self.timeout)
         if self.floor is not None and not 0 <= self.floor <= 100:
-            raise InputError(f"the floor must be 0 to 100 percent, not {self.floor}")
+            raise RequestError(f"the floor must be 0 to 100 percent, not {self.floor}")
         require_no_loss(self.output, _WRITTEN, program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:

@@ -16,7 +16,7 @@ from dais_verif.dut.ports_file import PortsFile, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import InputError, RequestError, RtlFileError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.pins import Pins
@@ -164,7 +164,7 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
     if asked.bitstream is not None:
         kind = link_of(asked.bitstream)
         if kind is not None:
-            raise InputError.of(
+            raise RtlFileError.of(
                 "the pins of {bitstream} belong to a board behind {kind}: simulate it with"
                 " `hil --target 'sim://bitstream?file={file}&pins={pins}'`; `prove` also accepts boards of programs",
                 kind=kind,
@@ -228,20 +228,20 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     Raises ``InputError`` if a file cannot be read, or an option is for the emitted module.
     """
     if asked.pipeline:
-        raise InputError.of(
+        raise RtlFileError.of(
             "{stages} and {max_depth} are for the emitted module; for user RTL, name the clock: {clock}"
         )
     for source in asked.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
-            raise InputError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.module}")
+            raise RtlFileError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.module}")
         require_plain(source, MOST_RTL_BYTES, "RTL file")
     said = read_ports_file(asked.ports) if asked.ports else PortsFile()
     said = replace(said, clocking=asked.pins.over(said.clocking, f"{str(asked.ports)!r} has no [clock]"))
     sources = tuple(source.absolute() for source in asked.rtl)
     vhdl = any(map(is_vhdl, sources))
     if vhdl and asked.parameters:
-        raise InputError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
+        raise RtlFileError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
     data, top = rtl_inputs(sources, asked.data, strict=False).tables, asked.module.lower() if vhdl else asked.module
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
@@ -252,7 +252,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
 def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
     """Emit RTL into ``folder`` and return it. Raises ``InputError`` for options that are for user RTL."""
     if asked.pins.given or asked.ports:
-        raise InputError.of(
+        raise RtlFileError.of(
             "the emitted module has fixed ports: {clock} and {ports} need {rtl} (to pipeline the emitted module, "
             "give {stages})"
         )

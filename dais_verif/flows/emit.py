@@ -10,7 +10,7 @@ from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_ve
 from dais_verif.emitter.folder import MANIFEST, WrapperOptions, project_folder
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.emitter.wrapper import WRAPS
-from dais_verif.errors import Argument, InputError, RequestError
+from dais_verif.errors import Argument, EmitterError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.emit import emit_machine
@@ -70,17 +70,17 @@ class WrapRequest:
         streams = {"axil": self.axil or None, "user_bits": self.user_bits, "check_beats": self.check_beats}
         for name, value in {**streams, "period": self.period, "stream": self.stream, "cycles": self.cycles}.items():
             if value is not None and self.wrap is None:
-                raise InputError.of("{name} is for wrapped modules: add {wrap} axis", name=Argument(name))
+                raise EmitterError.of("{name} is for wrapped modules: add {wrap} axis", name=Argument(name))
             if value is not None and self.wrap != "axis" and name in streams:
-                raise InputError.of(
+                raise EmitterError.of(
                     "{name} is for AXI4-Stream, not for {wrap} {wrap_given}: leave it out, or use {wrap} axis",
                     name=Argument(name),
                     wrap_given=self.wrap,
                 )
         if self.check_beats is not None and not self.axil:
-            raise InputError.of("{check_beats} is for the self-check, which is started over AXI4-Lite: add {axil}")
+            raise EmitterError.of("{check_beats} is for the self-check, which is started over AXI4-Lite: add {axil}")
         if self.period is not None and not (math.isfinite(self.period) and self.period > 0):
-            raise InputError.of(
+            raise EmitterError.of(
                 "{period} is {period_given}, must be a number of nanoseconds greater than 0", period_given=self.period
             )
 
@@ -124,7 +124,7 @@ class EmitRequest:
         require_form(self.form, self.parallel, self.at_once)
         require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
-            raise InputError.of("{wrap} writes several files; name a folder for them with {output}")
+            raise EmitterError.of("{wrap} writes several files; name a folder for them with {output}")
         stream = self.wrapper.stream
         require_no_loss(self.output, program=self.program, delay_model=self.pipeline.delay_model, stream=stream)
 
@@ -143,9 +143,9 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
     if request.wrapper.stream is not None:
-        raise InputError.of("{stream} names the valid signals of a machine (ALIRFSM), but this is a program")
+        raise EmitterError.of("{stream} names the valid signals of a machine (ALIRFSM), but this is a program")
     if request.wrapper.cycles is not None:
-        raise InputError.of("{cycles} is for machines (ALIRFSM) on a board, but this is a program")
+        raise EmitterError.of("{cycles} is for machines (ALIRFSM) on a board, but this is a program")
     if request.wrapper.wrap is not None:
         options = _held(options)
     pipeline = emit_pipeline(program, request.top, options) if options else None
@@ -172,7 +172,7 @@ def _held(options: PipelineOptions | None) -> PipelineOptions | None:
     if options is None:
         return None
     if options.reset or options.valid:
-        raise InputError.of(
+        raise EmitterError.of(
             "{reset} and {valid} cannot be wrapped: the wrapper handles valid data itself; leave them out"
         )
     return replace(options, enable=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dais_verif.cache_folder import cache_dir
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import FileError, InputError, RequestError
 from dais_verif.files import make_folder, read_plain, replace_folder
 from dais_verif.program import Origin
 from dais_verif.record.base import Record
@@ -90,7 +90,7 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
         with output.open("rb") as file:
             start = file.read(min(size, 64))
         if not start.lstrip().lower().startswith(begins):
-            raise InputError(
+            raise FileError(
                 f"{name} {str(output)!r} exists and does not begin with {begins.decode()!r}, so it is not "
                 "an earlier report; name another file"
             )
@@ -106,7 +106,7 @@ def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
     try:
         return kind.from_json(read_plain(path, _MOST_RECORD))
     except InputError as error:
-        raise InputError(
+        raise FileError(
             f"{str(path)!r} would be overwritten, and is not a record of an earlier run ({error}); choose another "
             f"folder"
             " with -o"
@@ -137,4 +137,4 @@ def _turn(folder: Path) -> Iterator[None]:
         with FileLock(locks / name, timeout=0):
             yield
     except Timeout:
-        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
+        raise FileError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.emitter import PipelineOptions, read_delay_model
 from dais_verif.emitter.delays import DEFAULT
 from dais_verif.emitter.pipeline import MOST_STAGES
-from dais_verif.errors import Argument, InputError
+from dais_verif.errors import Argument, EmitterError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_number, require_range
 
@@ -36,7 +36,7 @@ class PipelineRequest:
         if not self.wanted:
             for name in ("delay_model", "reset", "enable", "valid"):
                 if getattr(self, name):
-                    raise InputError.of("{name} is for pipelines: add {stages} or {max_depth}", name=Argument(name))
+                    raise EmitterError.of("{name} is for pipelines: add {stages} or {max_depth}", name=Argument(name))
 
     @property
     def wanted(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dais_verif.applied_folder import applied_program
 from dais_verif.dut.project_folder import ProjectFolder, read_project
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import ProjectFolderError, RequestError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.program import Program
@@ -35,7 +35,7 @@ class Opened:
         found = _DIALECTS.get(program.origin.layout, "DAIS")
         if found != self.project.dialect:
             writer, theirs = self.project.writer, self.project.dialect
-            raise InputError.of(
+            raise ProjectFolderError.of(
                 "{folder!r}: {model} is {found}, but {writer} wrote the folder, and writes {theirs}: name the model as "
                 "{program} and the RTL with {rtl}",
                 folder=self.project.folder,
@@ -92,7 +92,7 @@ def _with_rtl(design: DesignRequest, project: ProjectFolder) -> DesignRequest:
     lost = [name for name in mentioned(project.sources) if Path(name).name not in known]
     lost = [name for name in lost if name not in never_read(project.sources)] if lost else []
     if lost:
-        raise InputError.of(
+        raise ProjectFolderError.of(
             "{folder!r}: the RTL reads {lost!r}, which is not there: give it with {data}",
             folder=str(project.folder),
             lost=lost[0],

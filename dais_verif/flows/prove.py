@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.cache_folder import proof_store
 from dais_verif.dut.placement import Dut, packed
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProofError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
 from dais_verif.flows.kernels.folders import find_kernel
@@ -196,7 +196,7 @@ def _answer(
 def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatements | None:
     """Write all obligations of the proof; return None if it has no outputs. Raises ``InputError`` for netlists."""
     if found.proof.bits:
-        raise InputError.of("a netlist is proved bit by bit: there are no obligations of ops for {dump_smt} to write")
+        raise ProofError.of("a netlist is proved bit by bit: there are no obligations of ops for {dump_smt} to write")
     if not found.proof.outputs:
         return None
     return write_statements(statements, ProgramInfo.of(task.program), *state_obligations(task, found.dut, found.proof))

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.errors import RegressionError, RequestError, ToolError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_counts
 from dais_verif.flows.progress import SILENT, Progress
@@ -196,7 +196,7 @@ def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
         return request.seeds
     record = read_record(request.seed_from)
     if not isinstance(record, RegressionRecord) or not record.jobs:
-        raise InputError.of(
+        raise RegressionError.of(
             "{seed_from} {name!r}: must be a regression with jobs, its folder or regression.json",
             name=str(request.seed_from),
         )

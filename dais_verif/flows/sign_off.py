@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import PolicyError, RequestError
 from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
@@ -200,6 +200,6 @@ def _locked(folder: Path) -> AbstractContextManager[FileLock]:
     try:
         return lock.acquire()
     except Timeout:
-        raise InputError(f"{str(folder)!r} is in use by another sign-off; choose another folder with -o") from None
+        raise PolicyError(f"{str(folder)!r} is in use by another sign-off; choose another folder with -o") from None
     except PermissionError as error:
-        raise InputError(f"cannot write in {str(folder)!r}: {error.strerror}; choose another folder with -o") from None
+        raise PolicyError(f"cannot write in {str(folder)!r}: {error.strerror}; choose another folder with -o") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.dut.elements import FROM_FILE
-from dais_verif.errors import InputError
+from dais_verif.errors import FileError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
@@ -48,7 +48,7 @@ def given_vectors(path: Path, rows: int) -> StimulusClass:
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from None
     return StimulusClass("file", rows, str(path), digest)
 
 

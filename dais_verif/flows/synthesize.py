@@ -9,7 +9,7 @@ from pathlib import Path
 from dais_verif.design_folders import brings_rtl
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.errors import NetlistError, RequestError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
@@ -142,7 +142,7 @@ def _opened(request: SynthesisRequest) -> SynthesisRequest:
         request = replace(request, rtl=(Path(str(request.program)),))
     opened = open_projects(b"", DesignRequest(rtl=request.rtl, top=request.top))
     if opened.design.data:
-        raise InputError(
+        raise NetlistError(
             f"the RTL reads {opened.design.data[0].name!r} and Yosys gets no data files; write the folder without them"
         )
     clock = opened.design.pins.clock or request.clock
@@ -218,10 +218,10 @@ def _sources(
     for source in request.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
-            raise InputError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
+            raise NetlistError(f"RTL file {str(source)!r} {problem}; give the Verilog files of module {top}")
         require_plain(source, MOST_RTL_BYTES, "RTL file")
         if source.suffix.lower() in (".vhd", ".vhdl"):
-            raise InputError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
+            raise NetlistError(f"RTL file {str(source)!r}: Yosys reads Verilog only; give the Verilog of module {top}")
     if request.rtl:
         return tuple(source.absolute() for source in request.rtl)
     if isinstance(program, Machine):

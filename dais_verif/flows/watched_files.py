@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FileError
 from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.toolchain.sources import digests
@@ -44,7 +44,7 @@ class WatchedFiles:
         """Raise ``InputError`` if a file has changed. ``what``: a participle that says what was done to the RTL."""
         for path, before, after in zip(_paths(self.design), self.sha256, _sha256(self.design), strict=True):
             if before != after:
-                raise InputError(f"RTL file {str(path)!r} was changed while it was {what}; run again")
+                raise FileError(f"RTL file {str(path)!r} was changed while it was {what}; run again")
 
 
 def _paths(design: RtlDesign) -> list[Path]:

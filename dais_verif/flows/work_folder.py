@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import DaisError, FileError, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.packages import missing_packages
 from dais_verif.record.proof import PROOF_SCHEMA
@@ -69,7 +69,7 @@ def locked(folder: Path) -> Iterator[None]:
         with FileLock(folder / _LOCK, timeout=0):
             yield
     except Timeout:
-        raise InputError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
+        raise FileError(f"{str(folder)!r} is in use by another run; choose another folder with -o") from None
 
 
 @contextmanager
@@ -115,9 +115,9 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
                 folder.broken_off(Verdict.INTERRUPTED, "interrupted")
                 raise
     except Timeout:
-        raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
+        raise FileError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:
-        raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+        raise FileError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
 
 
 def _require_none_of_others(folder: Path) -> None:
@@ -125,7 +125,7 @@ def _require_none_of_others(folder: Path) -> None:
     if not (folder / _LOCK).exists():
         for name in WRITTEN:
             if (folder / name).exists():
-                raise InputError(
+                raise FileError(
                     f"{str(folder)!r} holds {name!r}, which was not left by a run and would be lost; "
                     "choose another folder with -o"
                 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.errors import ToolError, ViolationError, WrapperError
 from dais_verif.machine.streams import StreamPins
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -50,12 +50,12 @@ def find_wrapper(folder: Path) -> WrapperFolder:
     """
     path = folder / _FACTS
     if path.exists() and not path.is_file():
-        raise InputError(f"{str(path)!r} must be a regular file; write the folder again")
+        raise WrapperError(f"{str(path)!r} must be a regular file; write the folder again")
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         if facts["kind"] != "axis":
             target = f"sim://{facts['kind']}"
-            raise InputError(
+            raise WrapperError(
                 f"{str(folder)!r} is a wrapper with a byte link; `dais-verif hil --target {target}` simulates that"
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
@@ -65,12 +65,12 @@ def find_wrapper(folder: Path) -> WrapperFolder:
         digest = str(facts["program"]["hash"])
         found = WrapperFolder(folder, design, latency, user_bits, digest, str(facts["core"]), pins)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(
+        raise WrapperError(
             f"{str(folder)!r} is not a folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"
         ) from None
     for source in sources:
         if not source.is_file():
-            raise InputError(f"{str(source)!r}, which {str(path)!r} lists, is missing; write the folder again")
+            raise WrapperError(f"{str(source)!r}, which {str(path)!r} lists, is missing; write the folder again")
     return found
 
 
@@ -94,7 +94,7 @@ def verify_wrapper(
     from dais_verif.simulation.verify import Finding
 
     if wrapped.program_hash != program.hash:
-        raise InputError(
+        raise WrapperError(
             f"the folder contains program {wrapped.program_hash[:16]}..., this one is {program.hash[:16]}...; "
             "wrap this program, or name the other program"
         )

@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FuzzingError
 from dais_verif.fuzzing.files import CASE_NAME, KeptCase
 
 __all__ = ["cases_in", "folder_name"]
@@ -27,7 +27,7 @@ def cases_in(folder: Path) -> list[Path]:
         return [folder]
     found = sorted(path.parent for path in folder.glob(f"*/{CASE_NAME}"))
     if not found:
-        raise InputError(
+        raise FuzzingError(
             f"{str(folder)!r} holds no case: neither {CASE_NAME} nor folders with one; fuzz -o writes them"
         )
     return found

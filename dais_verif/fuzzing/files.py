@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FuzzingError, InputError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.fuzzing.case import Case, Row
 from dais_verif.program import LAYOUTS, Program, load, write_binary
@@ -124,7 +124,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
     inner = [path for place in taken if place.is_dir() and not place.is_symlink() for path in place.iterdir()]
     for place in (*taken, *inner):
         if place.is_symlink():
-            raise InputError(
+            raise FuzzingError(
                 f"{str(place)!r} is a link, and {who} would write to its target; choose another folder with -o"
             )
     if not taken:
@@ -132,7 +132,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
     try:
         read_tree(folder)
     except InputError:
-        raise InputError(
+        raise FuzzingError(
             f"{str(folder)!r} holds {taken[0].name!r}, which {who} would overwrite, and no case of an earlier run; "
             "choose another folder with -o"
         ) from None
@@ -153,7 +153,7 @@ def as_double(value: Fraction) -> float:
     except OverflowError:
         double = float("inf")
     if double in (float("inf"), float("-inf")) or Fraction(double) != value:
-        raise InputError("float64 does not hold a number exactly")
+        raise FuzzingError("float64 does not hold a number exactly")
     return double
 
 
@@ -200,7 +200,9 @@ def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
         read_exact(kept.vectors)
         return tree, kept
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ZeroDivisionError) as error:
-        raise InputError(f"{path}: not a case as written by fuzz or shrink ({type(error).__name__}: {error})") from None
+        raise FuzzingError(
+            f"{path}: not a case as written by fuzz or shrink ({type(error).__name__}: {error})"
+        ) from None
 
 
 def read_case(folder: Path) -> tuple[Case, KeptCase]:
@@ -216,10 +218,10 @@ def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
     """Read the case in ``folder``, whose ``tree`` and ``kept`` are known. Raises the errors of ``read_case``."""
     path, name = folder / CASE_NAME, str(tree.get("program"))
     if Path(name).name != name:
-        raise InputError(f"{path}: program must be the name of a file in the same folder, not {name!r}")
+        raise FuzzingError(f"{path}: program must be the name of a file in the same folder, not {name!r}")
     program, rows = load(folder / name, layout=tree.get("layout")), read_exact(kept.vectors)
     if any(len(row) != program.n_in for row in rows):
-        raise InputError(f"{path}: each vector must have {program.n_in} numbers, one per input")
+        raise FuzzingError(f"{path}: each vector must have {program.n_in} numbers, one per input")
     return Case(program, rows)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.errors import EngineFailure, InputError, VectorError, ViolationError
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram
 from dais_verif.network_files import load_program
@@ -76,7 +76,7 @@ class Golden:
 
     def __init__(self, program: Any, *, engine: Engine = "auto") -> None:
         if engine not in ENGINES:
-            raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+            raise VectorError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
         self.program = program = load_program(program)
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
         self._may_fall_back = engine == "auto"
@@ -98,7 +98,7 @@ class Golden:
         """Run the program as the function ``run`` does. ``out``: a C-contiguous float64 array (rows, n_out) to fill."""
         n_in, n_out = self.program.n_in, self.program.n_out
         if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
-            raise InputError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
+            raise VectorError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
         taken = self._taken(check) if _are_numbers(x) and x.shape[1:] == (n_in,) else None
         if taken and taken.gives_doubles and taken.takes(x):
             result, broken = taken.run_doubles(x, check=check, jobs=self._threads(jobs), out=out)
@@ -131,12 +131,12 @@ class Golden:
         """
         n_in, n_out = self.program.n_in, self.program.n_out
         if not (_is_planar(x) and x.ndim == 2 and x.shape[0] == n_in and x.flags.c_contiguous):
-            raise InputError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")
+            raise VectorError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")
         bits, shape = self._out_bits, (n_out, x.shape[1])
         if bits > 64:
-            raise InputError(f"an output has {bits} bits as a signed integer, which no integer array holds")
+            raise VectorError(f"an output has {bits} bits as a signed integer, which no integer array holds")
         if out is not None and not (_holds(out, shape, x) and _is_planar(out) and out.itemsize * 8 >= bits):
-            raise InputError(f"out must be a signed integer array of {bits} bits or more, of shape {shape}, {_APART}")
+            raise VectorError(f"out must be a signed integer array of {bits} bits or more, of shape {shape}, {_APART}")
         taken = self._taken(check)
         if taken:
             result, broken = taken.run_planar(x, check=check, jobs=self._threads(jobs), out=out)
@@ -250,7 +250,7 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
     problem = fast.why_not()
     if problem:
         if engine == "fast":
-            raise ToolError(f"engine fast: {problem}; use engine numpy, which gives the same results")
+            raise EngineFailure(f"engine fast: {problem}; use engine numpy, which gives the same results")
         warning = EngineWarning(f"{problem}; the numpy engine gives the same results, slower")
         warnings.warn(warning, stacklevel=_frames_of_ours())
         return None

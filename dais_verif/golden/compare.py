@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import ComparisonError, ViolationError
 from dais_verif.golden import Engine, oracle, run_raw
 from dais_verif.golden.shrink import Vector, effort, shrunk
 from dais_verif.program import Op, Program
@@ -76,7 +76,7 @@ def require_same_shape(a: Program, b: Program, names: Sequence[str]) -> None:
     """Raise ``InputError``, with ``names``, unless both programs have the same numbers of inputs and outputs."""
     for what, x, y in (("input", a.n_in, b.n_in), ("output", a.n_out, b.n_out)):
         if x != y:
-            raise InputError(
+            raise ComparisonError(
                 f"{names[0]} has {counted(x, what)} and {names[1]} has {y}; only programs with the same number can be"
                 " compared"
             )

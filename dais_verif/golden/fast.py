@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import EngineError, EngineFailure
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, require_finite
 
@@ -105,7 +105,7 @@ def isa() -> str:
         return next(name for name in ISAS if module.has_isa(name))
     if wanted not in ISAS or not module.has_isa(wanted):
         able = ", ".join(name for name in ISAS if module.has_isa(name))
-        raise ToolError(f"DAIS_VERIF_ISA is {wanted!r}; this machine has: {able}")
+        raise EngineFailure(f"DAIS_VERIF_ISA is {wanted!r}; this machine has: {able}")
     return wanted
 
 
@@ -116,10 +116,10 @@ def threads(jobs: int | None) -> int:
         if text is None:
             return 1
         if not text.isdecimal() or int(text) < 1:
-            raise InputError(f"DAIS_VERIF_THREADS is {text!r}; it must be a number of threads, 1 or more")
+            raise EngineError(f"DAIS_VERIF_THREADS is {text!r}; it must be a number of threads, 1 or more")
         return int(text)
     if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
-        raise InputError(f"jobs is {jobs!r}; it must be a number of threads, 1 or more")
+        raise EngineError(f"jobs is {jobs!r}; it must be a number of threads, 1 or more")
     return jobs
 
 
@@ -173,7 +173,7 @@ class FastProgram:
             # If every promise is proved, there is nothing to check.
             found = self._codes[False] if checked and self._all_proved else self._compile(checked)
             if found is None:
-                raise InputError("the fast engine cannot take this program (over 64 bits in, out or in a lookup)")
+                raise EngineError("the fast engine cannot take this program (over 64 bits in, out or in a lookup)")
             self._codes[checked] = found
         return found
 

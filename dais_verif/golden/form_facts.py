@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError
 from dais_verif.golden.machine_batch import run_raw
 from dais_verif.golden.unroll import missed_by_reset
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm, group_of
@@ -84,7 +84,7 @@ def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str])
     kept = set().union(*(signals_behind(machine, name, control=True) for name in outputs))
     for signal in machine.inputs:
         if signal.name in kept and signal.name not in inputs:
-            raise InputError(
+            raise FrameError(
                 f"{outputs[-1]} depends on {signal.name}; the time at which a form is done must not depend on data"
             )
     return replace(
@@ -114,7 +114,7 @@ def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
     found = run_raw(control, inputs, sequences=shape[0], cycles=shape[1], after=False)
     if found is None:
-        raise InputError("the fast engine does not support the control of this machine")
+        raise FrameError("the fast engine does not support the control of this machine")
     return {s.name: found.before[:, at].T.astype(np.int64) for at, s in enumerate(control.outputs)}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import MachineInputError, ViolationError
 from dais_verif.golden.oracle import Context, Violation, quantise, two, value_of
 from dais_verif.machine.model import Block, Connection, Machine, Signal, View
 from dais_verif.machine.order import settling_order
@@ -91,10 +91,12 @@ class _Run:
     def cycles(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]], count: int | None) -> Iterator[Cycle]:
         names = {signal.name for signal in self.machine.inputs}
         if set(inputs) != names:
-            raise InputError(f"inputs are {', '.join(sorted(inputs))}, must be {', '.join(sorted(names))}")
+            raise MachineInputError(f"inputs are {', '.join(sorted(inputs))}, must be {', '.join(sorted(names))}")
         lengths = {len(rows) for rows in inputs.values()}
         if len(lengths) > 1:
-            raise InputError(f"the inputs have {' and '.join(map(str, sorted(lengths)))} cycles, must have as many")
+            raise MachineInputError(
+                f"the inputs have {' and '.join(map(str, sorted(lengths)))} cycles, must have as many"
+            )
         for self.cycle in range(max(lengths, default=count or 0)):
             yield self.one(inputs, self.cycle)
 
@@ -103,7 +105,7 @@ class _Run:
         for signal in self.machine.inputs:
             row = inputs[signal.name][number]
             if len(row) != len(signal.types):
-                raise InputError(
+                raise MachineInputError(
                     f"cycle {self.cycle}: {signal.name} has {len(row)} elements, must have {len(signal.types)}"
                 )
             self.values[signal.name] = [quantise(v, kind) for v, kind in zip(row, signal.types, strict=True)]

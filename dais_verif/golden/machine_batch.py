@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.errors import InputError, MachineInputError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.golden.machine import Value, trace_machine
 from dais_verif.golden.machine_lanes import Integers, Lanes
@@ -106,7 +106,7 @@ def run_machine(
     ``engine`` is ``fast`` and does not support the machine.
     """
     if engine not in MACHINE_ENGINES:
-        raise InputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
+        raise MachineInputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
     given = {name: _array(name, array) for name, array in inputs.items()}
     if given and all(array.ndim == 2 for array in given.values()):
         given = {name: array[None] for name, array in given.items()}
@@ -121,40 +121,42 @@ def run_machine(
                 return MachineRun(found, "fast")
             problem = "it cannot decide whether an unknown value breaks a promise"
         if engine == "fast":
-            raise InputError(f"engine fast: {problem}; use engine exact")
+            raise MachineInputError(f"engine fast: {problem}; use engine exact")
     return MachineRun(_exactly(machine, given, after, check), "exact")
 
 
 def _array(name: str, values: Any) -> NDArray[Any]:
     """Return ``values`` as an array, without loss."""
     if np.ma.is_masked(values):
-        raise InputError(f"input {name} contains masked values; fill them")
+        raise MachineInputError(f"input {name} contains masked values; fill them")
     try:
         array = np.asarray(values)
     except ValueError:
-        raise InputError(f"input {name} has rows of different lengths") from None
+        raise MachineInputError(f"input {name} has rows of different lengths") from None
     if array.dtype.itemsize > 8:
-        raise InputError(f"input {name} has dtype {array.dtype}, must be a float or an integer of at most 64 bits")
+        raise MachineInputError(
+            f"input {name} has dtype {array.dtype}, must be a float or an integer of at most 64 bits"
+        )
     return array
 
 
 def _require_fitting(machine: Machine, given: Mapping[str, NDArray[Any]]) -> None:
     names = [signal.name for signal in machine.inputs]
     if sorted(given) != sorted(names):
-        raise InputError(
+        raise MachineInputError(
             f"inputs are {', '.join(sorted(given)) or 'none'}, must be {', '.join(sorted(names)) or 'none'}"
         )
     shapes = {array.shape[:2] for array in given.values()}
     if len(shapes) > 1:
-        raise InputError("the inputs differ in their numbers of sequences or cycles: " + _shapes(given))
+        raise MachineInputError("the inputs differ in their numbers of sequences or cycles: " + _shapes(given))
     for signal in machine.inputs:
         array = given[signal.name]
         if array.ndim != 3 or array.shape[2] != len(signal.types):
-            raise InputError(
+            raise MachineInputError(
                 f"input {signal.name} has shape {array.shape}, must be (sequences, cycles, {len(signal.types)})"
             )
         if array.dtype.kind not in "fiub" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
-            raise InputError(f"input {signal.name} must hold finite numbers")
+            raise MachineInputError(f"input {signal.name} must hold finite numbers")
 
 
 def _shapes(given: Mapping[str, NDArray[Any]]) -> str:
@@ -247,7 +249,7 @@ def _convert(signal: Signal, kept: Integers, found: Reals) -> None:
         try:
             real = doubles_of_raw(kept[:, place, :].astype(np.int64).ravel(), kind.f, place)
         except InputError:
-            raise InputError(_NO_DOUBLE.format(signal.name)) from None
+            raise MachineInputError(_NO_DOUBLE.format(signal.name)) from None
         found[:, :, place] = real.reshape(len(kept), -1).T
 
 
@@ -282,5 +284,5 @@ def _double(value: Value, name: str) -> float:
     if value is None:
         return float("nan")
     if Fraction(float(value)) != value:
-        raise InputError(_NO_DOUBLE.format(name))
+        raise MachineInputError(_NO_DOUBLE.format(name))
     return float(value)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError
 from dais_verif.golden import Golden
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor
@@ -93,12 +93,12 @@ def _run(
 def _samples(instance: KernelInstance, inputs: Sequence[IntArray]) -> int:
     mapping = instance.mapping
     if len(inputs) != len(mapping.inputs):
-        raise InputError(f"{instance.name} reads {len(mapping.inputs)} tensors, not {len(inputs)}")
+        raise FrameError(f"{instance.name} reads {len(mapping.inputs)} tensors, not {len(inputs)}")
     for tensor, kind, array in zip(mapping.inputs, instance.input_types, inputs, strict=True):
         if array.shape[1:] != tensor.sizes[::-1] or array.shape[0] != inputs[0].shape[0]:
-            raise InputError(f"{tensor.name} has shape {array.shape}, must be (samples, *{tensor.sizes[::-1]})")
+            raise FrameError(f"{tensor.name} has shape {array.shape}, must be (samples, *{tensor.sizes[::-1]})")
         if array.size and not kind.raw_min <= int(array.min()) <= int(array.max()) <= kind.raw_max:
-            raise InputError(f"{tensor.name} has raw integers that {kind} does not hold")
+            raise FrameError(f"{tensor.name} has raw integers that {kind} does not hold")
     return int(inputs[0].shape[0]) if inputs else 1
 
 
@@ -130,5 +130,5 @@ def _in_units(raw: IntArray, f: int, wanted: int) -> IntArray:
     if wanted >= f:
         return raw.astype(object) * (1 << (wanted - f))
     if (raw.astype(object) % (1 << (f - wanted)) != 0).any():
-        raise InputError(f"a block gives fractions of 2**-{f} where its tensor's type has 2**-{wanted}")
+        raise FrameError(f"a block gives fractions of 2**-{f} where its tensor's type has 2**-{wanted}")
     return raw.astype(object) >> (f - wanted)

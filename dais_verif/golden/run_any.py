@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 from dais_verif.golden import Engine
 from dais_verif.golden import run as run_program
 from dais_verif.golden.machine_batch import MachineRun, run_machine
@@ -69,11 +69,11 @@ def run(
     """
     if not isinstance(program, Machine) and not (isinstance(x, Mapping) and not isinstance(program, Program)):
         if after:
-            raise InputError("after is for machines: a program has no clock edges")
+            raise VectorError("after is for machines: a program has no clock edges")
         return run_program(program, x, engine=engine, check=check, jobs=jobs)
     if jobs is not None:
-        raise InputError("jobs is for programs: the cycles of a machine follow each other")
+        raise VectorError("jobs is for programs: the cycles of a machine follow each other")
     if not isinstance(x, Mapping):
-        raise InputError(f"inputs of a machine must be a mapping from its signals to arrays, not {type(x).__name__}")
+        raise VectorError(f"inputs of a machine must be a mapping from its signals to arrays, not {type(x).__name__}")
     machine = program if isinstance(program, Machine) else load_machine(program)
     return run_machine(machine, x, after=after, check=check, engine=engine)

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError
 from dais_verif.golden.frame_chain import CHECKED, Chain, Frame, Port
 from dais_verif.golden.oracle import quantise
 from dais_verif.machine.model import Machine
@@ -62,7 +62,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
     """
     conflict = conflict_of(machine)
     if conflict is not None:
-        raise InputError(f"{conflict}: its value is then unknown, so no program can describe what the machine computes")
+        raise FrameError(f"{conflict}: its value is then unknown, so no program can describe what the machine computes")
     step = step_of(machine)
     _require_there(machine, frame)
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
@@ -125,7 +125,7 @@ def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[
     for op in program.ops:
         if op.code == Code.LOOKUP and op.type == CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
             view = views.get(low_int32(op.data), "a memory")
-            raise InputError(
+            raise FrameError(
                 f"the frame does not determine the index of {view}, which can be outside of its memory: it depends on"
                 f" {in_words(_read(program, op.index, given))}"
             )
@@ -212,28 +212,28 @@ def _initial(machine: Machine, element: Element) -> Fraction | None:
 def _require_there(machine: Machine, frame: Frame) -> None:
     inputs, outputs = ({s.name: len(s.types) for s in side} for side in (machine.inputs, machine.outputs))
     if frame.cycles < 1:
-        raise InputError(f"a frame has {counted(frame.cycles, 'cycle')}, must have at least 1")
+        raise FrameError(f"a frame has {counted(frame.cycles, 'cycle')}, must have at least 1")
     for what, there, ports in (("input", inputs, frame.inputs), ("output", outputs, frame.outputs)):
         for port in ports:
             if not 0 <= port.place < there.get(port.signal, 0):
-                raise InputError(f"the frame's {what} {port} is not in the machine: {', '.join(there) or 'none'}")
+                raise FrameError(f"the frame's {what} {port} is not in the machine: {', '.join(there) or 'none'}")
             if port.cycle < 0 or (what == "input" and port.cycle >= frame.cycles):
-                raise InputError(f"the frame's {what} {port} is not within its {counted(frame.cycles, 'cycle')}")
+                raise FrameError(f"the frame's {what} {port} is not within its {counted(frame.cycles, 'cycle')}")
     if len(set(frame.inputs)) < len(frame.inputs):
-        raise InputError("the frame names one element of an input twice in one cycle")
+        raise FrameError("the frame names one element of an input twice in one cycle")
     for element, values in frame.held.items():
         if not 0 <= element.place < inputs.get(element.signal, 0):
-            raise InputError(
+            raise FrameError(
                 f"{element.signal}[{element.place}], which the frame holds, is not an input of the machine"
             )
         if len(values) != frame.cycles:
-            raise InputError(
+            raise FrameError(
                 f"{element.signal}[{element.place}] is held at {counted(len(values), 'value')}, must be {frame.cycles}"
             )
         kind = machine.signals[element.signal].types[element.place]
         for value in values:
             if value is not None and quantise(value, kind) != value:
                 what = f"{element.signal}[{element.place}]"
-                raise InputError(f"{what} is held at {value}, which its type {kind} does not hold")
+                raise FrameError(f"{what} is held at {value}, which its type {kind} does not hold")
         if any(port.signal == element.signal and port.place == element.place for port in frame.inputs):
-            raise InputError(f"{element.signal}[{element.place}] is an input of the frame and also held")
+            raise FrameError(f"{element.signal}[{element.place}] is an input of the frame and also held")

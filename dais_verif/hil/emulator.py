@@ -18,7 +18,7 @@ from dais_verif.emitter import emit_verilog
 from dais_verif.emitter.board import buffer_bits
 from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, machine_board
 from dais_verif.emitter.wrapper import wrap
-from dais_verif.errors import ToolError
+from dais_verif.errors import BoardFailure
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.hil.link import Link
 from dais_verif.machine import Machine
@@ -148,7 +148,7 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
     try:
         process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, env=stripped(), start_new_session=True)
     except OSError as error:
-        raise ToolError(f"the simulated board cannot be started: {error.strerror}") from None
+        raise BoardFailure(f"the simulated board cannot be started: {error.strerror}") from None
     try:
         yield process
     finally:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dais_verif.counts import counted
 from dais_verif.emitter.machines.board import MOST_CYCLES
-from dais_verif.errors import InputError
+from dais_verif.errors import BoardError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 
@@ -66,7 +66,7 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
     cycles = min(max(identity.latency, 1), MOST_CYCLES)
     _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
     if identity.latency != cycles:
-        raise InputError(
+        raise BoardError(
             f"the board at {target} runs {identity.latency} cycles per vector, must be 1 to {MOST_CYCLES}; make its"
             " bitstream again (dais-verif emit --wrap)"
         )
@@ -78,21 +78,21 @@ def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], 
     ``what``: ``program`` or ``machine``, for messages. ``bits``: the numbers of bits of a vector and of its result.
     """
     if identity.protocol != PROTOCOL:
-        raise InputError(
+        raise BoardError(
             f"the board at {target} uses version {identity.protocol} of the protocol, must be {PROTOCOL};"
             " make its bitstream again with this version of dais-verif (emit --wrap)"
         )
     if identity.program != digest:
-        raise InputError(
+        raise BoardError(
             f"the board at {target} runs another {what}: expected hash {digest}, found {identity.program};"
             f" load the bitstream that was made from this {what} (dais-verif emit --wrap), or name the {what}"
             " that the board runs"
         )
     found = identity.input_bits, identity.output_bits
     if bits != found:
-        raise InputError(
+        raise BoardError(
             f"the board at {target} has ports of {found[0]} and {counted(found[1], 'bit')}, must be {bits[0]} and"
             f" {bits[1]}; make its bitstream again (dais-verif emit --wrap)"
         )
     if identity.buffer < 1:
-        raise InputError(f"the board at {target} has no buffer; make its bitstream again (dais-verif emit --wrap)")
+        raise BoardError(f"the board at {target} has no buffer; make its bitstream again (dais-verif emit --wrap)")

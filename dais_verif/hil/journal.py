@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import BoardError
 from dais_verif.files import write_atomically
 from dais_verif.simulation.testbench.job import Answer, Difference
 
@@ -54,17 +54,17 @@ class Journal:
                 answer[name] = answer[name] and Difference(**answer[name])
             self.rows, self.answer = rows, Answer(**answer)
         except FileNotFoundError:
-            raise InputError.of(
+            raise BoardError.of(
                 "there is nothing to resume in {parent!r}: no run was interrupted there; leave out {resume}",
                 parent=str(self._path.parent),
             ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError.of(
+            raise BoardError.of(
                 "{path!r} cannot be read ({error}); start again without {resume}", path=str(self._path), error=error
             ) from None
         for name in self._of:
             if of.get(name) != self._of[name]:
-                raise InputError.of(
+                raise BoardError.of(
                     "the run in {parent!r} differs from this one: {name} was {get}, is now {of}; resume it with the "
                     "options it had, or start again without {resume}",
                     parent=str(self._path.parent),

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from dais_verif.emitter.board import BAUD, LINKS, clocks_per_bit
 from dais_verif.emitter.machines.board import MOST_CYCLES
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BoardError, BoardFailure
 
 __all__ = ["Link", "LinkClosed", "LoadedBitstream", "Target", "open_link", "parse_target"]
 
@@ -33,7 +33,7 @@ _EXAMPLES = (
 _CLOCKS_PER_BIT = clocks_per_bit(1000 / 12)
 
 
-class LinkClosed(ToolError):
+class LinkClosed(BoardFailure):
     """Raised if the other end of the link is gone: the board was unplugged, or the connection was closed."""
 
 
@@ -72,11 +72,11 @@ def parse_target(text: str) -> Target:
         cycles = _cycles(options.pop("cycles")[-1]) if scheme == "sim" and "cycles" in options else None
         loaded = _loaded(options) if (scheme, place) == ("sim", "bitstream") else None
     except ValueError as error:
-        raise InputError.of(
+        raise BoardError.of(
             "{target} {text!r}: {error}; must be like {examples}", text=text, error=error, examples=_EXAMPLES
         ) from None
     if options:
-        raise InputError.of(
+        raise BoardError.of(
             "{target} {text!r}: unknown option {options!r}; must be like {examples}",
             text=text,
             options=next(iter(options)),
@@ -90,7 +90,7 @@ def parse_target(text: str) -> Target:
         return Target(text, scheme, place, cycles=cycles)
     if loaded is not None and not url.path.strip("/"):
         return Target(text, scheme, place, cycles=cycles, bitstream=loaded)
-    raise InputError.of("{target} {text!r} cannot be used; must be like {examples}", text=text, examples=_EXAMPLES)
+    raise BoardError.of("{target} {text!r} cannot be used; must be like {examples}", text=text, examples=_EXAMPLES)
 
 
 def _loaded(options: dict[str, list[str]]) -> LoadedBitstream:
@@ -181,7 +181,7 @@ def open_link(target: Target, timeout: float) -> Link:
     try:
         connection = socket.create_connection((target.place, target.port), min(timeout, _LONGEST_CONNECT))
     except OSError as error:
-        raise ToolError(
+        raise BoardFailure(
             f"{target.text} cannot be reached: {error.strerror or error}; is the server of the board running there?"
         ) from None
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -204,5 +204,5 @@ def _serial(target: Target) -> Link:
             errno.EAGAIN: "; another program uses it",
         }.get(number or 0, "")
         reason = os.strerror(number) if number else str(error)
-        raise ToolError(f"serial port {target.place!r} cannot be opened: {reason}{remedy}") from None
+        raise BoardFailure(f"serial port {target.place!r} cannot be opened: {reason}{remedy}") from None
     return Link(target.text, port.fileno(), port.close, baud=target.baud)

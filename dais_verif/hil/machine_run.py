@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dais_verif.emitter.machines.board import board_bits
-from dais_verif.errors import DaisError, ToolError, ViolationError
+from dais_verif.errors import BoardFailure, DaisError, ToolError, ViolationError
 from dais_verif.hil.identity import Identity
 from dais_verif.hil.session import Bytes, Session
 from dais_verif.hil.shown import hidden_outputs
@@ -168,7 +168,7 @@ class MachineRun:
         """Return the outputs of all cycles. Raises ``ToolError`` if bits beyond the port are set."""
         value = int.from_bytes(result.tobytes(), "little")
         if value >> self.identity.output_bits:
-            raise ToolError(
+            raise BoardFailure(
                 "the board sets bits beyond its output port: its bridge does not keep the protocol; make its bitstream "
                 "again (dais-verif emit --wrap)"
             )

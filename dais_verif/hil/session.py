@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import ToolError
+from dais_verif.errors import BoardFailure
 from dais_verif.hil.frames import OVERHEAD, REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.identity import Identity
 from dais_verif.hil.link import Link
@@ -119,7 +119,7 @@ class Session:
                     if identity is not None and frame.tag in asked:
                         self._wait = max(_FIRST_WAIT, 4 * (time.monotonic() - asked[frame.tag]))
                         return identity
-        raise ToolError(self._nobody(len(asked), time.monotonic() - begin))
+        raise BoardFailure(self._nobody(len(asked), time.monotonic() - begin))
 
     def run(
         self, blocks: Iterable[Bytes], identity: Identity, told: Callable[[int], None] = lambda rows: None
@@ -167,7 +167,7 @@ class Session:
                 self._waiting.appendleft(batch)
                 return
             if batch.attempts >= _MOST_ATTEMPTS:
-                raise ToolError(self._stuck(f"a batch was sent {batch.attempts} times"))
+                raise BoardFailure(self._stuck(f"a batch was sent {batch.attempts} times"))
             used += batch.bytes
             batch.attempts += 1
             batch.at = time.monotonic()
@@ -195,7 +195,7 @@ class Session:
             self._take(frame)
         now = time.monotonic()
         if now - self._progress > self.patience:
-            raise ToolError(self._stuck(f"the board has not answered for {self.patience:g} s"))
+            raise BoardFailure(self._stuck(f"the board has not answered for {self.patience:g} s"))
         if self._in_flight and now >= self._deadline():
             self._lost(list(self._in_flight))
             self._wait = min(2 * self._wait, _LONGEST_WAIT)
@@ -237,7 +237,7 @@ class Session:
         rows = batch.stop - batch.start
         width = batch.block.results.shape[1]
         if len(frame.payload) != rows * width:
-            raise ToolError(
+            raise BoardFailure(
                 f"the board answered {counted(rows, 'vector')} with {len(frame.payload)} bytes, must be {rows * width}:"
                 " its bridge does not keep the protocol; make its bitstream again (dais-verif emit --wrap)"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import BoardFailure
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.link import Link
 
@@ -63,6 +63,6 @@ def answer(link: Link, tag: int, request: bytes, patience: float) -> bytes:
         if data:
             heard, received = time.monotonic(), received + data
         elif time.monotonic() - heard > patience:
-            raise ToolError(f"the board does not answer request {tag}, after {len(received)} bytes")
+            raise BoardFailure(f"the board does not answer request {tag}, after {len(received)} bytes")
         if any((one.kind, one.tag) == (Kind.IDENTIFY | REPLY, tag) for one in decoder.feed(data)):
             return received

@@ -17,7 +17,7 @@ import numpy as np
 
 from dais_verif.counts import equal_text
 from dais_verif.dut.placement import packed
-from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
+from dais_verif.errors import BoardError, BoardFailure, DaisError, ToolError, ViolationError
 from dais_verif.golden import Golden
 from dais_verif.hil.identity import Identity
 from dais_verif.hil.journal import Journal
@@ -73,7 +73,7 @@ class Run:
         rows = self.vectors.rows
         self._starts = [*range(0, rows, _CHUNK), rows]
         if self.journal.rows not in self._starts or self.journal.rows != self.journal.answer.rows:
-            raise InputError.of("the files of the earlier run cannot be used; start again without {resume}")
+            raise BoardError.of("the files of the earlier run cannot be used; start again without {resume}")
         self._board = Scoreboard(
             Job(
                 chunks="",
@@ -245,7 +245,7 @@ def as_words(found: Bytes, bits: int) -> Words:
     octets = np.zeros((len(found), 8 * row_words(bits)), dtype=np.uint8)
     octets[:, : found.shape[1]] = found
     if bits % 8 and (found[:, -1] >> bits % 8).any():
-        raise ToolError(
+        raise BoardFailure(
             "the board sets bits beyond its output port: its bridge does not keep the protocol; make its bitstream "
             "again (dais-verif emit --wrap)"
         )

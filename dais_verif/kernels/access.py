@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.regions import Region, Span
 
@@ -74,7 +74,7 @@ class TensorAccess:
         if stated is None:
             return Span(0, self.sizes[d] - 1)
         if not 0 <= stated.dim < len(members):
-            raise InputError(
+            raise KernelError(
                 f"dimension {d} follows dimension {stated.dim} of the index space, which has {len(members)}; "
                 "its dimensions are counted from 0"
             )

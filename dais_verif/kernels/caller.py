@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelLibraryError
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.data_types import bits_of
 from dais_verif.kernels.library import KernelLibrary
@@ -31,16 +31,16 @@ _BUFFERS = (
 )
 
 
-class GlueError(InputError):
-    """Glue code refused a request. ``instance.written_back``: the values that it requires instead."""
+class GlueError(KernelLibraryError):
+    """Glue code refused a request with ``glue_code``. ``instance.written_back``: the values that it requires."""
 
     def __init__(self, text: str, code: GlueCode, instance: HabanaKernelInstantiation) -> None:
         super().__init__(text)
-        self.code, self.instance = code, instance
+        self.glue_code, self.instance = code, instance
 
     def __reduce__(self) -> tuple[type[GlueError], tuple[str, GlueCode, HabanaKernelInstantiation]]:
         """Support pickling, which process pools need for exceptions."""
-        return type(self), (str(self), self.code, self.instance)
+        return type(self), (str(self), self.glue_code, self.instance)
 
 
 def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKernelInstantiation:
@@ -59,9 +59,9 @@ def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKer
             raise GlueError(_refusal(params.node_name, code, answer), code, answer)
         larger = _buffers_of(answer)
         if larger == buffers:
-            raise InputError(f"{params.node_name}: {code.title}, but it requires the size that it was given")
+            raise KernelLibraryError(f"{params.node_name}: {code.title}, but it requires the size that it was given")
         buffers = larger
-    raise InputError(f"{params.node_name}: it asked for larger buffers {MOST_CALLS} times")
+    raise KernelLibraryError(f"{params.node_name}: it asked for larger buffers {MOST_CALLS} times")
 
 
 def _buffers_of(answer: HabanaKernelInstantiation) -> HabanaKernelInstantiation:
@@ -86,9 +86,11 @@ def _look_at(name: str, answer: HabanaKernelInstantiation) -> None:
     for at, one in enumerate(answer.auxiliary_tensors):
         expected = prod(one.geometry.shape) * bits_of(one.data_type) // 8
         if one.buffer_size != expected or len(one.data) != expected:
-            raise InputError(
+            raise KernelLibraryError(
                 f"{name}: auxiliary tensor {at} of {list(one.geometry.shape)} x {one.data_type} has {len(one.data)} "
                 f"bytes, not {expected}"
             )
     if len(answer.kernel.scalar_params) > MAX_SCALARS:
-        raise InputError(f"{name}: {len(answer.kernel.scalar_params)} scalar parameters; there are up to {MAX_SCALARS}")
+        raise KernelLibraryError(
+            f"{name}: {len(answer.kernel.scalar_params)} scalar parameters; there are up to {MAX_SCALARS}"
+        )

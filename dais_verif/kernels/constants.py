@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.structures import Tensor, TensorGeometry
 from dais_verif.program.types import FixedType
 
@@ -22,7 +22,7 @@ def constant_tensor(kind: FixedType, raw: NDArray[np.int64] | Sequence[object]) 
     """
     array = np.asarray(raw, dtype=np.int64)
     if array.size and not kind.raw_min <= int(array.min()) <= int(array.max()) <= kind.raw_max:
-        raise InputError(f"{kind} holds raw integers {kind.raw_min} to {kind.raw_max}; the content has others")
+        raise KernelError(f"{kind} holds raw integers {kind.raw_min} to {kind.raw_max}; the content has others")
     data = np.ascontiguousarray(array, dtype="<i8").tobytes()
     return Tensor(TensorGeometry.of(array.shape[::-1]), kind, data=data)
 

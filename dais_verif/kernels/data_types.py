@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from enum import Enum
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.program.types import FixedType
 
 __all__ = ["DataType", "PadValue", "TensorType", "bits_of"]
@@ -41,7 +41,7 @@ class DataType(Enum):
         for kind in cls:
             if kind.title == title:
                 return kind
-        raise InputError(f"there is no tensor type {title!r}; known types are {', '.join(k.title for k in cls)}")
+        raise KernelError(f"there is no tensor type {title!r}; known types are {', '.join(k.title for k in cls)}")
 
     def __str__(self) -> str:
         return self.title
@@ -84,17 +84,17 @@ class PadValue:
         if isinstance(kind, FixedType):
             raw = math.ldexp(value, kind.f)
             if raw != int(raw) or not kind.raw_min <= raw <= kind.raw_max:
-                raise InputError(f"{kind} does not hold the pad value {value!r}")
+                raise KernelError(f"{kind} does not hold the pad value {value!r}")
             return cls(int(raw))
         if kind is DataType.BF16:
             return cls(int.from_bytes(struct.pack("<f", value), "little") >> 16)
         if kind not in _FORMATS:
-            raise InputError(f"tensors of {kind} have no pad value")
+            raise KernelError(f"tensors of {kind} have no pad value")
         number = value if kind in (DataType.F32, DataType.F16) else int(value)
         try:
             return cls(int.from_bytes(struct.pack(_FORMATS[kind], number), "little"))
         except (struct.error, OverflowError):
-            raise InputError(f"{kind} does not hold the pad value {value!r}") from None
+            raise KernelError(f"{kind} does not hold the pad value {value!r}") from None
 
     @classmethod
     def lowest(cls, kind: TensorType) -> PadValue:
@@ -115,5 +115,5 @@ class PadValue:
     def dword(self, kind: DataType) -> int:
         """Return the pad as a 32-bit word of hardware: 8-bit values are repeated four times, 16-bit values twice."""
         if kind.bits not in (8, 16, 32):
-            raise InputError(f"tensors of {kind} have no pad value")
+            raise KernelError(f"tensors of {kind} have no pad value")
         return sum((self.bits & ((1 << kind.bits) - 1)) << at for at in range(0, 32, kind.bits))

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelLibraryError
 from dais_verif.kernels import shipped
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.glue import Answer
@@ -86,11 +86,11 @@ class Libraries:
         if len(having) == 1:
             return having[0], plain
         if having:
-            raise InputError(_ambiguous(plain, having))
+            raise KernelLibraryError(_ambiguous(plain, having))
         out = "".join(f"; {one}" for one in self.broken)
         near = get_close_matches(plain, [known for one in self.found for known in _names(one.library, DeviceId.GAUDI)])
         meant = f": did you mean {near[0]}?" if near else ""
-        raise InputError(f"no library has a kernel {name!r}{meant}; kernel list lists all{out}")
+        raise KernelLibraryError(f"no library has a kernel {name!r}{meant}; kernel list lists all{out}")
 
     def _having(self, name: str) -> tuple[list[FoundLibrary], str]:
         library, slash, plain = name.partition("/")
@@ -120,7 +120,7 @@ def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) 
     candidates: list[_Candidate] = []
     for file in map(Path, files):
         if not file.is_file():
-            raise InputError(f"there is no library {str(file)!r}: name a Python file with a LIBRARY")
+            raise KernelLibraryError(f"there is no library {str(file)!r}: name a Python file with a LIBRARY")
         candidates.append(_Candidate(file.stem, str(file), file))
     candidates += _installed() if installed else ()
     found: dict[str, FoundLibrary] = {}
@@ -128,7 +128,7 @@ def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) 
     for one in candidates:
         try:
             if one.name in found:
-                raise InputError(f"another library is called {one.name}, from {found[one.name].where}")
+                raise KernelLibraryError(f"another library is called {one.name}, from {found[one.name].where}")
             found[one.name] = FoundLibrary(one.name, one.where, _checked(one.load()))
         except (Exception, SystemExit) as error:  # an error of its code must not affect other libraries
             broken.append(BrokenLibrary(one.name, one.where, _in_a_line(error)))
@@ -164,7 +164,7 @@ def _from_file(path: Path) -> ModuleType:
     name = f"_dais_verif_kernels_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise InputError("a library is a Python file, named .py")
+        raise KernelLibraryError("a library is a Python file, named .py")
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look up their module here.
     sys.modules[name] = module
@@ -180,18 +180,18 @@ def _checked(loaded: object) -> KernelLibrary:
     """Return the loaded library. Raises ``InputError`` if its entry points do not follow the interface."""
     library = getattr(loaded, "LIBRARY", loaded) if isinstance(loaded, ModuleType) else loaded
     if not isinstance(library, KernelLibrary):
-        raise InputError("it has neither a LIBRARY nor functions get_kernel_names and habana_kernel")
+        raise KernelLibraryError("it has neither a LIBRARY nor functions get_kernel_names and habana_kernel")
     code, number, names = library.get_kernel_names(DeviceId.GAUDI, 0)
     code_again, number_again, names = library.get_kernel_names(DeviceId.GAUDI, number)
     if (code, code_again, number_again, len(names)) != (GlueCode.SUCCESS, GlueCode.SUCCESS, number, number):
-        raise InputError(f"it states {counted(number, 'kernel')}, but lists {len(names)}")
+        raise KernelLibraryError(f"it states {counted(number, 'kernel')}, but lists {len(names)}")
     for name in names:
         if not 0 < len(name.encode()) <= MAX_NAME_BYTES or "/" in name:
-            raise InputError(
+            raise KernelLibraryError(
                 f"one of its kernels is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'"
             )
     if len(set(names)) < number:
-        raise InputError("two of its kernels have the same name")
+        raise KernelLibraryError("two of its kernels have the same name")
     return library
 
 

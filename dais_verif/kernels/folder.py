@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelFolderError
 from dais_verif.files import read_plain
 from dais_verif.kernels.instance import KernelInstance, require_ports
 from dais_verif.kernels.mapping import MappedTensor
@@ -164,9 +164,11 @@ def read_folder(path: Path) -> KernelFolder | None:
     try:
         said = decoded(read_plain(manifest, _MOST_BYTES, "manifest"), _Manifest)
     except msgspec.DecodeError as error:
-        raise InputError(f"{str(manifest)!r} is not a valid manifest of a kernel: {error}; build it again") from None
+        raise KernelFolderError(
+            f"{str(manifest)!r} is not a valid manifest of a kernel: {error}; build it again"
+        ) from None
     if said.schema != _SCHEMA or said.form not in FORMS:
-        raise InputError(
+        raise KernelFolderError(
             f"{str(manifest)!r} has schema {said.schema!r}, form {said.form!r}; this version reads {_SCHEMA!r}, "
             f"{' or '.join(FORMS)}; build it again"
         )
@@ -174,12 +176,14 @@ def read_folder(path: Path) -> KernelFolder | None:
         _require_unchanged(path, name, said.files.get(name))
     names = [tensor.name for tensor in (*said.inputs, *said.outputs)]
     if len(set(names)) < len(names):
-        raise InputError(f"{str(manifest)!r} has two tensors of the same name; build it again")
+        raise KernelFolderError(f"{str(manifest)!r} has two tensors of the same name; build it again")
     shapes = [said.index_space, *(tensor.shape for tensor in (*said.inputs, *said.outputs))]
     if any(size < 0 for shape in shapes for size in shape) or max(map(prod, shapes)) > _MOST_ELEMENTS:
-        raise InputError(f"{str(manifest)!r} has a size below 0, or over {_MOST_ELEMENTS} elements; build it again")
+        raise KernelFolderError(
+            f"{str(manifest)!r} has a size below 0, or over {_MOST_ELEMENTS} elements; build it again"
+        )
     if said.facts.keys() != set(_FACTS[said.form]) or min(said.facts.values()) < 0:
-        raise InputError(
+        raise KernelFolderError(
             f"{str(manifest)!r} states {said.facts}; must be {', '.join(_FACTS[said.form])}, 0 or more; build it again"
         )
     mapping = IndexMapping(said.index_space, tuple(map(_mapped, said.inputs)), tuple(map(_mapped, said.outputs)))
@@ -195,7 +199,7 @@ def read_folder(path: Path) -> KernelFolder | None:
     require_ports(instance)
     for name, kind, pad in zip(names, instance.input_types, instance.pads, strict=False):
         if not kind.raw_min <= pad <= kind.raw_max:
-            raise InputError(
+            raise KernelFolderError(
                 f"{str(manifest)!r}: the pad of {name} is {pad}, which {kind} does not hold; build it again"
             )
     count = len(said.inputs)
@@ -211,7 +215,7 @@ def _require_ports_of(kernel: KernelFolder, said: _Manifest) -> None:
         signal = kernel.machine.signals.get(tensor.port + suffix)
         if signal is None or set(signal.types) != {read_type(tensor.type)}:
             carries = "is not there" if signal is None else f"carries {', '.join(map(str, sorted(set(signal.types))))}"
-            raise InputError(
+            raise KernelFolderError(
                 f"{str(kernel.path / MANIFEST)!r}: {tensor.name} has type {tensor.type}, and port "
                 f"{tensor.port + suffix} of the machine {carries}; build it again"
             )
@@ -225,7 +229,7 @@ def _require_unchanged(folder: Path, name: str, sha256: str | None) -> None:
     found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
     if found != sha256:
         hint = "; to use edited RTL, give it with --rtl" if name == RTL else ""
-        raise InputError(
+        raise KernelFolderError(
             f"{str(folder / name)!r} was changed after it was built: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
             f"build it again{hint}"
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.data_types import PadValue
 from dais_verif.kernels.patterns import AccessPattern
@@ -120,7 +120,7 @@ class Kernel:
     def __post_init__(self) -> None:
         size = len(self.name.encode())
         if not 0 < size <= MAX_NAME_BYTES or "/" in self.name or not self.name.isprintable():
-            raise InputError(
+            raise KernelError(
                 f"the name of a kernel has 1 to {MAX_NAME_BYTES} bytes, all printable and none of them '/', which "
                 f"stands between library and kernel: not {self.name!r} ({size} bytes)"
             )
@@ -157,7 +157,7 @@ class Kernel:
         geometry, patterns, pads = tuple(self.index_space(request)), self.patterns(request), self.pads(request)
         taps = tuple(self.taps(request))
         if not 1 <= len(geometry) <= MAX_DIMS:
-            raise InputError(f"{self.name}: an index space has 1 to {MAX_DIMS} dimensions, not {len(geometry)}")
+            raise KernelError(f"{self.name}: an index space has 1 to {MAX_DIMS} dimensions, not {len(geometry)}")
         return HabanaKernelInstantiation(
             index_space_geometry=TensorGeometry.of(geometry),
             input_tensor_access_pattern=tuple(patterns.inputs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelError
 from dais_verif.kernels.block_inputs import behind_tensors, join
 from dais_verif.kernels.mapping import Mapping, mapping_of
 from dais_verif.kernels.printf_taps import PrintfTap, require_taps
@@ -82,26 +82,26 @@ def require_ports(instance: KernelInstance) -> None:
     ):
         if has != sum(each):
             parts = ", ".join(f"{count} of {tensor.name}" for tensor, count in zip(tensors, each, strict=True))
-            raise InputError(
+            raise KernelError(
                 f"{instance.name}: the block has {counted(has, name)}, and a member {counted(sum(each), 'element')}"
                 + (f": {parts}" if parts else "")
             )
     kinds = [kind for kind, count in zip(instance.output_types, counts, strict=True) for _ in range(count)]
     for port, (found, kind) in enumerate(zip(block.output_types, kinds, strict=True)):
         if found.width and (found.f > kind.f or found.i > kind.i or found.k > kind.k):
-            raise InputError(
+            raise KernelError(
                 f"{instance.name}: output {port} of the block has type {found}, which {kind} does not hold; "
                 f"{join(block.output_types)} holds all outputs"
             )
     try:
         require_taps(block, instance.taps)
     except InputError as error:
-        raise InputError.of("{name}: {error}", name=instance.name, error=error) from None
+        raise KernelError.of("{name}: {error}", name=instance.name, error=error) from None
 
 
 def _fixed(tensor: Tensor) -> FixedType:
     if not isinstance(tensor.data_type, FixedType):
-        raise InputError(
+        raise KernelError(
             f"elements of {tensor.data_type} are not in DAIS: a tensor of an instance must have a fixed-point type"
         )
     return tensor.data_type

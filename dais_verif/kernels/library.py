@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelLibraryError
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.glue import Answer, Kernel
 from dais_verif.kernels.structures import NO_BUFFERS, DeviceId, HabanaKernelInstantiation, HabanaKernelParams
@@ -52,7 +52,9 @@ class Library:
         names = [kernel.name for kernel in self.kernels]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"library {self.name} has two kernels that are called {twice[0]}; names must be unique")
+            raise KernelLibraryError(
+                f"library {self.name} has two kernels that are called {twice[0]}; names must be unique"
+            )
 
     def kernel(self, name: str) -> Kernel | None:
         """Return the kernel with exactly this ``name``."""

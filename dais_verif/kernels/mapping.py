@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelError
 from dais_verif.kernels.access import TensorAccess
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.regions import Span
@@ -52,17 +52,17 @@ class Addressing:
             else:
                 exact = stated.exact
                 if exact.start_a != exact.end_a or any(number.denominator != 1 for number in exact):
-                    raise InputError(
+                    raise KernelError(
                         "members touch regions of different shapes: a block needs a single slope, an integer"
                     )
                 if not 0 <= stated.dim < rank:
-                    raise InputError(f"a pattern follows dimension {stated.dim} of an index space of {rank}")
+                    raise KernelError(f"a pattern follows dimension {stated.dim} of an index space of {rank}")
                 row[stated.dim] = int(exact.start_a)
                 spans.append(stated.span(Span(0, 0)))
             slopes.append(tuple(row))
         count = prod(span.size for span in spans)
         if count > MOST_PORTS:
-            raise InputError(
+            raise KernelError(
                 f"a member touches {count} elements of a tensor of {list(sizes)}, and a block has a port for each: "
                 f"{MOST_PORTS} at most"
             )
@@ -101,14 +101,14 @@ class Mapping:
 
     def __post_init__(self) -> None:
         if not self.geometry or min(self.geometry) < 1:
-            raise InputError(
+            raise KernelError(
                 f"an index space must have at least one member in each dimension, not {list(self.geometry)}"
             )
         for tensor in (*self.inputs, *self.outputs):
             try:
                 self.windows(tensor).region_of((0,) * len(self.geometry))
             except InputError as error:
-                raise InputError.of("{name}: {error}", name=tensor.name, error=error) from None
+                raise KernelError.of("{name}: {error}", name=tensor.name, error=error) from None
 
     @property
     def members(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.arrays import read_array
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelParameterError
 from dais_verif.files import read_toml
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.constants import constant_tensor
@@ -55,14 +55,14 @@ def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
     name, tree = _read(path)
     asked = tree.get("kernel")
     if not isinstance(asked, str):
-        raise InputError(f"{name}: kernel is {_short(asked)}, must be the name of a kernel")
+        raise KernelParameterError(f"{name}: kernel is {_short(asked)}, must be the name of a kernel")
     kernel = _declared(name, asked, libraries)
     names = kernel.input_names
     _require_keys(name, tree, ("kernel", *names, "output", "options", "printf"))
     inputs = [_tensor(f"{name}: [{one}]", tree[one], path.parent) for one in names if one in tree]
     missing = [one for one in names[: len(names) - kernel.optional_inputs] if one not in tree]
     if missing:
-        raise InputError(f"{name}: [{missing[0]}] is missing; {asked} takes {', '.join(names)}")
+        raise KernelParameterError(f"{name}: [{missing[0]}] is missing; {asked} takes {', '.join(names)}")
     params = HabanaKernelParams(
         asked, tuple(inputs), (_output(name, tree, inputs),), _options(name, tree.get("options", {}), kernel)
     )
@@ -86,7 +86,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         return name, parse_toml(read_toml(path, _MOST_BYTES, "the request"))
     except ValueError as error:
-        raise InputError(f"{name} is not valid TOML: {error}") from None
+        raise KernelParameterError(f"{name} is not valid TOML: {error}") from None
 
 
 def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
@@ -100,24 +100,24 @@ def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
             shown = ", ".join(repr(f"x{n}" if kernel.inputs > 1 else "x") for n in range(kernel.inputs))
             comma = "," * (kernel.inputs == 1)
             why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), one name per input"
-        raise InputError(f"{name}: {asked} {why}")
+        raise KernelParameterError(f"{name}: {asked} {why}")
     return kernel
 
 
 def _require_keys(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
     for key in table:
         if key not in keys:
-            raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(keys)}")
+            raise KernelParameterError(f"{where}: {key!r} is not a key; known keys are {', '.join(keys)}")
 
 
 def _type(where: str, entry: Any) -> FixedType:
     text = entry.get("type") if isinstance(entry, dict) else None
     if not isinstance(text, str):
-        raise InputError(f"{where}: type is {_short(text)}, must be a string such as 's6.2'")
+        raise KernelParameterError(f"{where}: type is {_short(text)}, must be a string such as 's6.2'")
     try:
         return read_type(text)
     except InputError as error:
-        raise InputError.of("{where}: {error}", where=where, error=error) from None
+        raise KernelParameterError.of("{where}: {error}", where=where, error=error) from None
 
 
 def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
@@ -126,19 +126,19 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
     shape, file, seed = entry.get("shape"), entry.get("file"), entry.get("seed")
     sizes = isinstance(shape, list) and all(type(one) is int and 0 <= one < 1 << 32 for one in shape)
     if (not sizes or not 1 <= len(shape) <= MAX_DIMS) and not (shape is None and file is not None):
-        raise InputError(f"{where}: shape is {_short(shape)}, must be 1 to {MAX_DIMS} sizes")
+        raise KernelParameterError(f"{where}: shape is {_short(shape)}, must be 1 to {MAX_DIMS} sizes")
     if sizes and math.prod(shape) > _MOST_ELEMENTS:
-        raise InputError(
+        raise KernelParameterError(
             f"{where}: shape {_short(shape)} has over {_MOST_ELEMENTS:,} elements, which no hardware holds"
         )
     if sizes and (file, seed) != (None, None) and math.prod(shape) > _MOST_CONSTANTS:
-        raise InputError(
+        raise KernelParameterError(
             f"{where}: shape {_short(shape)} has over {_MOST_CONSTANTS:,} constants, each of which becomes hardware"
         )
     if file is None and seed is None:
         return Tensor.of(kind, *reversed(shape))
     if file is not None and seed is not None:
-        raise InputError(f"{where}: file and seed both give the contents; give only one")
+        raise KernelParameterError(f"{where}: file and seed both give the contents; give only one")
     if file is None:
         if (
             type(seed) is not int
@@ -146,33 +146,33 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
             or int(np.prod(shape, dtype=object)) * 8 > _MOST_CONTENT
             or kind.width > 62
         ):
-            raise InputError(
+            raise KernelParameterError(
                 f"{where}: seed is {_short(seed)}, must be a number, 0 or more, for a tensor of up to 62 bits and 1 GB"
             )
         return constant_tensor(kind, np.random.default_rng(seed).integers(kind.raw_min, kind.raw_max + 1, size=shape))
     raw = _raw_of(where, file, folder, kind)
     if shape is not None and list(raw.shape) != shape:
-        raise InputError(f"{where}: {file!r} has shape {list(raw.shape)}, not {shape}")
+        raise KernelParameterError(f"{where}: {file!r} has shape {list(raw.shape)}, not {shape}")
     return constant_tensor(kind, raw)
 
 
 def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.int64]:
     """Return the raw integers of the real numbers in an .npy file."""
     if not isinstance(file, str):
-        raise InputError(f"{where}: file is {_short(file)}, must be the path of an .npy file")
+        raise KernelParameterError(f"{where}: file is {_short(file)}, must be the path of an .npy file")
     try:
         array = read_array(folder / file, _MOST_CONTENT, "the content")
     except InputError as error:
-        raise InputError.of("{where}: {error}", where=where, error=error) from None
+        raise KernelParameterError.of("{where}: {error}", where=where, error=error) from None
     if array.dtype.kind not in "fiu" or not 1 <= array.ndim <= MAX_DIMS:
-        raise InputError(f"{where}: {file!r} is not an array of numbers with 1 to {MAX_DIMS} dimensions")
+        raise KernelParameterError(f"{where}: {file!r} is not an array of numbers with 1 to {MAX_DIMS} dimensions")
     raw = np.ldexp(array.astype(np.float64), kind.f)
     if not (np.isfinite(raw).all() and (raw == np.floor(raw)).all() and (abs(raw) < 2.0**53).all()):
-        raise InputError(f"{where}: {file!r} has numbers that {kind} does not hold: quantise them first")
+        raise KernelParameterError(f"{where}: {file!r} has numbers that {kind} does not hold: quantise them first")
     try:
         constant_tensor(kind, raw.astype(np.int64))
     except InputError as error:
-        raise InputError.of("{where}: {file!r}: {error}", where=where, file=file, error=error) from None
+        raise KernelParameterError.of("{where}: {file!r}: {error}", where=where, file=file, error=error) from None
     return raw.astype(np.int64)
 
 
@@ -189,7 +189,7 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
     """Return the bytes of the private structure; a list as the value of an option is height and width."""
     where, structure = f"{name}: [options]", kernel.structure
     if not isinstance(options, dict):
-        raise InputError(f"{where} is {_short(options)}, must be a table")
+        raise KernelParameterError(f"{where} is {_short(options)}, must be a table")
     values = dict(kernel.defaults)
     fields = [field for field, _ in structure.fields] if structure else []
     for key, value in options.items():
@@ -205,14 +205,14 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
         else:
             known = sorted({field.removesuffix("_h").removesuffix("_w") for field in fields})
             words = f", of the words {', '.join(kernel.words[key])}" if key in kernel.words else ""
-            raise InputError(
+            raise KernelParameterError(
                 f"{where}: {key} = {_short(value)}{words}: options are {', '.join(known) or 'none'}; each is a "
                 "number, or a list of height and width"
             )
     try:
         return structure.pack(values) if structure else None
     except InputError as error:
-        raise InputError.of("{where}: {error}", where=where, error=error) from None
+        raise KernelParameterError.of("{where}: {error}", where=where, error=error) from None
 
 
 def _inferred(params: HabanaKernelParams, libraries: Libraries) -> HabanaKernelParams:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.regions import Span
 
 __all__ = ["AccessPattern", "DimPattern", "Slopes", "binary32"]
@@ -27,7 +27,7 @@ def binary32(value: float) -> float:
     except (OverflowError, struct.error):
         rounded = math.inf
     if not math.isfinite(rounded):
-        raise InputError(f"a coefficient of an access pattern must be a finite binary32 number, not {value!r}")
+        raise KernelError(f"a coefficient of an access pattern must be a finite binary32 number, not {value!r}")
     return rounded
 
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelPrintfError
 
 __all__ = ["CONVERSIONS", "PrintBuffer", "Printf", "buffer_of", "messages_of"]
 
@@ -66,11 +66,11 @@ class Printf:
                 parts[-1] += "%"
                 continue
             if found[1] not in CONVERSIONS:
-                raise InputError(
+                raise KernelPrintfError(
                     f"printf {text!r}: %{found[1]} is not a conversion; known are %{' %'.join(CONVERSIONS)}"
                 )
             if conversion is not None:
-                raise InputError(f"printf {text!r} has two variables; a message has at most one")
+                raise KernelPrintfError(f"printf {text!r} has two variables; a message has at most one")
             conversion = found[1]
             parts.append("")
         parts[-1] += text[at:]
@@ -79,7 +79,7 @@ class Printf:
     def render(self, dword: int = 0) -> str:
         """Return the printed form of a variable, given as its 32 bits."""
         if not 0 <= dword < 1 << 32:
-            raise InputError(f"a variable of printf must be a dword, not {dword}")
+            raise KernelPrintfError(f"a variable of printf must be a dword, not {dword}")
         return self.before + (CONVERSIONS[self.conversion](dword) if self.conversion else "") + self.behind
 
 
@@ -103,7 +103,7 @@ def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> Prin
     dwords, lost = list[int](), 0
     for text, dword in messages:
         if "\0" in text:
-            raise InputError(f"printf {text!r} has a NUL, which ends a string")
+            raise KernelPrintfError(f"printf {text!r} has a NUL, which ends a string")
         data = text.encode() + b"\0"
         data += bytes(-len(data) % 4)
         record = [_RECORD, dword, *struct.unpack(f"<{len(data) // 4}I", data)]
@@ -128,4 +128,6 @@ def messages_of(dwords: Sequence[int]) -> Iterator[str]:
         yield Printf.of(data.rstrip(b"\0").decode(errors="replace")).render(dwords[at + 1])
         at += 2 + len(data) // 4
     if at >= len(dwords) or dwords[at] != _END:
-        raise InputError(f"dword {at} of a printf buffer is neither the start of a record nor the end of the buffer")
+        raise KernelPrintfError(
+            f"dword {at} of a printf buffer is neither the start of a record nor the end of the buffer"
+        )

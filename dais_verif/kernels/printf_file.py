@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from reprlib import repr as _short
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelPrintfError
 from dais_verif.kernels.printf_taps import PrintfTap
 
 __all__ = ["read_taps"]
@@ -25,7 +25,7 @@ def read_taps(name: str, entries: Any) -> tuple[PrintfTap, ...]:
     """
     tables = [entries] if isinstance(entries, dict) else entries
     if not isinstance(tables, list) or not all(isinstance(entry, dict) for entry in tables):
-        raise InputError(f"{name}: printf must be a table, [printf], or several, [[printf]]")
+        raise KernelPrintfError(f"{name}: printf must be a table, [printf], or several, [[printf]]")
     taps: list[PrintfTap] = []
     for number, entry in enumerate(tables):
         where = f"{name}: printf" + (f"[{number}]" if len(tables) > 1 else "")
@@ -36,30 +36,30 @@ def read_taps(name: str, entries: Any) -> tuple[PrintfTap, ...]:
 def _taps(where: str, entry: dict[str, Any], room: int) -> Iterator[PrintfTap]:
     for key in entry:
         if key not in _KEYS:
-            raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
+            raise KernelPrintfError(f"{where}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
     message, raw = entry.get("message"), entry.get("raw", False)
     if not isinstance(message, str):
-        raise InputError(f"{where}: message is {_short(message)}, must be a string")
+        raise KernelPrintfError(f"{where}: message is {_short(message)}, must be a string")
     if not isinstance(raw, bool):
-        raise InputError(f"{where}: raw is {_short(raw)}, must be true or false")
+        raise KernelPrintfError(f"{where}: raw is {_short(raw)}, must be true or false")
     values = {key: _numbers(f"{where}: {key}", entry[key]) for key in ("op", "output") if key in entry}
     if len(values) > 1:
-        raise InputError(f"{where}: op and output both select a value; give only one")
+        raise KernelPrintfError(f"{where}: op and output both select a value; give only one")
     key, numbers = next(iter(values.items()), ("op", [None]))
     if len(numbers) > room:
-        raise InputError(f"{where}: a member prints up to {_MOST} messages")
+        raise KernelPrintfError(f"{where}: a member prints up to {_MOST} messages")
     for number in numbers:
         try:
             yield PrintfTap(
                 message, raw=raw, op=number if key == "op" else None, output=number if key == "output" else None
             )
         except InputError as error:
-            raise InputError.of("{where}: {error}", where=where, error=error) from None
+            raise KernelPrintfError.of("{where}: {error}", where=where, error=error) from None
 
 
 def _numbers(where: str, value: Any) -> range | list[None]:
     found = _NUMBERS.fullmatch(value) if isinstance(value, str) else None
     first, last = (int(found[1]), int(found[2])) if found else (value, value)
     if type(first) is not int or not 0 <= first <= last:
-        raise InputError(f"{where} is {_short(value)}, must be a number, 0 or more, or a range such as '3..6'")
+        raise KernelPrintfError(f"{where} is {_short(value)}, must be a number, 0 or more, or a range such as '3..6'")
     return range(first, last + 1)

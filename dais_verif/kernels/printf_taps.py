@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelPrintfError
 from dais_verif.kernels.printf import Printf
 from dais_verif.program import FixedType, Program
 
@@ -35,14 +35,16 @@ class PrintfTap:
     def __post_init__(self) -> None:
         object.__setattr__(self, "printf", Printf.of(self.message))
         if "\0" in self.message:
-            raise InputError(f"printf {self.message!r} has a NUL, which ends a string")
+            raise KernelPrintfError(f"printf {self.message!r} has a NUL, which ends a string")
         if self.op is not None and self.output is not None:
-            raise InputError(f"printf {self.message!r} shows op {self.op} and output {self.output}: give one of them")
+            raise KernelPrintfError(
+                f"printf {self.message!r} shows op {self.op} and output {self.output}: give one of them"
+            )
         if self.has_variable != (self.op is not None or self.output is not None):
             what = (
                 "has a variable: say which op or output it shows" if self.has_variable else "has no variable to show it"
             )
-            raise InputError(f"printf {self.message!r} {what}")
+            raise KernelPrintfError(f"printf {self.message!r} {what}")
 
     @property
     def has_variable(self) -> bool:
@@ -76,18 +78,18 @@ def require_taps(block: Program, taps: Sequence[PrintfTap]) -> None:
     for tap in taps:
         for name, number, count in (("op", tap.op, block.n_ops), ("output", tap.output, block.n_out)):
             if number is not None and not 0 <= number < count:
-                raise InputError(f"printf {tap.message!r}: there is no {name} {number} in a block of {count}")
+                raise KernelPrintfError(f"printf {tap.message!r}: there is no {name} {number} in a block of {count}")
     shown = [tap for tap in taps if tap.has_variable]
     for tap, kind in zip(shown, variables_of(block, taps), strict=True):
         real = tap.printf.conversion in _SIGNIFICAND and not tap.raw
         bits = kind.width if tap.raw else kind.width + max(-kind.f, 0)
         if not real and not tap.raw and kind.width and kind.f > 0:
-            raise InputError(
+            raise KernelPrintfError(
                 f"printf {tap.message!r}: the value has type {kind}, of which %{tap.printf.conversion} prints no "
                 "fraction: take %f, or raw = true for its raw integer"
             )
         if not real and bits > _DWORD:
-            raise InputError(
+            raise KernelPrintfError(
                 f"printf {tap.message!r}: the value has type {kind}, of {bits} bits; a variable is a dword"
                 + ("" if tap.raw else ": take %f")
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 
 __all__ = ["PrivateStructure"]
 
@@ -28,7 +28,7 @@ class PrivateStructure:
         fields = tuple((name, letter) for name, _, letter in (word.partition(":") for word in text.split()))
         for name, letter in fields:
             if not name.isidentifier() or letter not in _FIELDS:
-                raise InputError(f"a field of a structure must be a name and :i, :u or :f, not {name}:{letter}")
+                raise KernelError(f"a field of a structure must be a name and :i, :u or :f, not {name}:{letter}")
         return cls(fields)
 
     @property
@@ -41,17 +41,17 @@ class PrivateStructure:
         unknown = set(values) - {name for name, _ in self.fields}
         if unknown:
             names = ", ".join(name for name, _ in self.fields) or "none"
-            raise InputError(f"there is no field {min(unknown)}; known fields are {names}")
+            raise KernelError(f"there is no field {min(unknown)}; known fields are {names}")
         try:
             dwords = [_FIELDS[letter](values.get(name, 0)) for name, letter in self.fields]
             return struct.pack(self._format, *dwords)
         except (struct.error, OverflowError, ValueError, TypeError):
-            raise InputError(f"values {dict(values)} do not fit the fields {self}") from None
+            raise KernelError(f"values {dict(values)} do not fit the fields {self}") from None
 
     def unpack(self, data: bytes) -> Any:
         """Return a namespace of the fields in the first bytes of ``data``. Raises ``InputError`` if it is too short."""
         if len(data) < self.size:
-            raise InputError(f"the structure {self} has {self.size} bytes, not {len(data)}")
+            raise KernelError(f"the structure {self} has {self.size} bytes, not {len(data)}")
         values = struct.unpack(self._format, data[: self.size])
         return SimpleNamespace(**dict(zip((name for name, _ in self.fields), values, strict=True)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.program.types import LIMIT, FixedType
 
@@ -21,12 +21,14 @@ def read_type(text: str) -> FixedType:
     """Parse ``text`` as a type: ``s6.2`` is signed, of 6 bits, 2 of them fractional. Raises ``InputError``."""
     found = _TYPE.fullmatch(text)
     if not found:
-        raise InputError(
+        raise KernelError(
             f"{text!r} is not a type; an example is s6.2: signed or unsigned (u), 6 bits, 2 of them fractional"
         )
     k, width, f = int(found[1] == "s"), int(found[2]), int(found[3])
     if width > LIMIT or abs(f) > LIMIT or abs(width - k - f) > LIMIT:
-        raise InputError(f"type {text} exceeds a limit: its width, integer and fractional bits must be at most {LIMIT}")
+        raise KernelError(
+            f"type {text} exceeds a limit: its width, integer and fractional bits must be at most {LIMIT}"
+        )
     return FixedType(k, width - k - f, f)
 
 
@@ -41,17 +43,17 @@ def read_pattern(text: str) -> DimPattern:
         return DimPattern(all_required=True)
     found = _PATTERN.fullmatch(text)
     if not found:
-        raise InputError(f"{text!r} is not a pattern; examples are 'all', '[0]', '4*[0] + 0..3' or '[1] - 1..1'")
+        raise KernelError(f"{text!r} is not a pattern; examples are 'all', '[0]', '4*[0] + 0..3' or '[1] - 1..1'")
     start = int(found["start"] or 0) * (-1 if found["sign"] == "-" else 1)
     end = start if found["end"] is None else int(found["end"])
     a = int(found["a"] or 1)
     if a < 1 or end < start:
-        raise InputError(
+        raise KernelError(
             f"{text!r}: a slope must be at least 1 ('all' means 0), and the first element must not be after the last"
         )
     pattern = DimPattern.affine(int(found["dim"]), a, start, end)
     if (pattern.start_a, pattern.start_b, pattern.end_b) != (a, start, end):
-        raise InputError(f"{text!r}: one of its numbers does not fit binary32, which patterns use")
+        raise KernelError(f"{text!r}: one of its numbers does not fit binary32, which patterns use")
     return pattern
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.data_types import DataType, PadValue, TensorType
 from dais_verif.kernels.patterns import AccessPattern
 from dais_verif.kernels.printf_taps import PrintfTap
@@ -71,9 +71,9 @@ class TensorGeometry:
 
     def __post_init__(self) -> None:
         if not 0 <= self.dims <= MAX_DIMS or len(self.sizes) > MAX_DIMS:
-            raise InputError(f"a geometry can have up to {MAX_DIMS} dimensions, not {max(self.dims, len(self.sizes))}")
+            raise KernelError(f"a geometry can have up to {MAX_DIMS} dimensions, not {max(self.dims, len(self.sizes))}")
         if any(not 0 <= size < 1 << 32 for size in self.sizes):
-            raise InputError(f"sizes of a geometry must be unsigned numbers of 32 bits, not {list(self.sizes)}")
+            raise KernelError(f"sizes of a geometry must be unsigned numbers of 32 bits, not {list(self.sizes)}")
         object.__setattr__(self, "sizes", (*self.sizes, *(1,) * (MAX_DIMS - len(self.sizes))))
 
     @classmethod
@@ -111,7 +111,7 @@ class Tensor:
     def __post_init__(self) -> None:
         kind = self.data_type
         if isinstance(kind, FixedType) and not (0 <= kind.width <= LIMIT and max(abs(kind.i), abs(kind.f)) <= LIMIT):
-            raise InputError(f"{kind!r} is not a type: its width, integer and fractional bits must be at most {LIMIT}")
+            raise KernelError(f"{kind!r} is not a type: its width, integer and fractional bits must be at most {LIMIT}")
 
     @classmethod
     def of(cls, data_type: TensorType, *sizes: int) -> Tensor:
@@ -146,7 +146,7 @@ class HabanaKernelParams:
     def __post_init__(self) -> None:
         for side, tensors in (("inputs", self.input_tensors), ("outputs", self.output_tensors)):
             if len(tensors) > MAX_TENSORS:
-                raise InputError(f"a request can have up to {MAX_TENSORS} {side}, not {len(tensors)}")
+                raise KernelError(f"a request can have up to {MAX_TENSORS} {side}, not {len(tensors)}")
 
 
 @dataclass(frozen=True)

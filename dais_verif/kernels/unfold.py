@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor
 from dais_verif.program import Columns, FixedType, Program, Terms
@@ -29,7 +29,7 @@ def unfold(instance: KernelInstance) -> Program:
     """
     block, members = instance.block, instance.mapping.members
     if members * max(block.n_ops, 1) > MOST_OPS:
-        raise InputError(
+        raise KernelError(
             f"{instance.name}: {members} members of {block.n_ops} ops each are more than {MOST_OPS} ops; unfold "
             "fewer members"
         )
@@ -143,5 +143,5 @@ def _shifts(instance: KernelInstance, read: Ints) -> Ints:
     wanted = np.broadcast_to(instance.block.inp_shift, read.shape)
     shifts[read[read >= 0]] = wanted[read >= 0]
     if (shifts[read[read >= 0]] != wanted[read >= 0]).any():
-        raise InputError(f"{instance.name}: two ports shift one element of an input by different bits")
+        raise KernelError(f"{instance.name}: two ports shift one element of an input by different bits")
     return shifts

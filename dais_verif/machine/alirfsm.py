@@ -15,7 +15,7 @@ from reprlib import repr as _short
 from typing import Any, NamedTuple, TypeVar
 
 from dais_verif.counts import counted
-from dais_verif.errors import ProgramError
+from dais_verif.errors import MachineError, ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Index, Machine, Role, Schedule, Signal, View
 from dais_verif.machine.parts import is_name, is_schedule, is_type
@@ -60,13 +60,13 @@ def parse_alirfsm(data: bytes) -> Machine:
     try:
         tree = json.loads(unpacked(data) if is_gzip(data) else data, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"JSON: {error}; the file is damaged or not a machine") from None
+        raise MachineError(f"JSON: {error}; the file is damaged or not a machine") from None
     if not isinstance(tree, dict) or tree.get("meta") != _META:
         found = tree.get("meta") if isinstance(tree, dict) else tree
-        raise ProgramError(f"JSON: meta is {_short(found)}, must be {_META}: this is not a machine")
+        raise MachineError(f"JSON: meta is {_short(found)}, must be {_META}: this is not a machine")
     spec = tree.get("spec_version")
     if isinstance(spec, bool) or spec != _SPEC_VERSION:
-        raise ProgramError(f"JSON: spec_version is {_short(spec)}, must be {_SPEC_VERSION}")
+        raise MachineError(f"JSON: spec_version is {_short(spec)}, must be {_SPEC_VERSION}")
     origin = Origin("alir", spec_version=_SPEC_VERSION, file_sha256=sha256)
     machine = _machine(_mapping(tree.get("fsm"), "fsm"), _mapping(tree.get(NOTES, {}), NOTES), origin)
     validate(machine)
@@ -78,16 +78,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ProgramError(f"JSON: {_short(max(names, key=names.count))} occurs twice in one object")
+        raise MachineError(f"JSON: {_short(max(names, key=names.count))} occurs twice in one object")
     return found
 
 
 def _named(name: Any, what: str) -> str:
     """Return ``name``, which must be printable text on one line."""
     if not isinstance(name, str) or not name:
-        raise ProgramError(f"JSON {what} is {_short(name)}, must be a string")
+        raise MachineError(f"JSON {what} is {_short(name)}, must be a string")
     if not is_name(name):
-        raise ProgramError(
+        raise MachineError(
             f"JSON {what} is {_short(name)}, must have at most {LONGEST_NAME} characters, none of them invisible"
         )
     return name
@@ -113,13 +113,13 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
     order = _list(notes.get("signal_order", fsm.get("signal_order")), "signal_order")
     for name in order:
         if not isinstance(name, str) or name not in signals:
-            raise ProgramError(f"JSON signal_order: {_short(name)} is not a signal of any connection")
+            raise MachineError(f"JSON signal_order: {_short(name)} is not a signal of any connection")
     listed = set(order)
     if len(listed) != len(order):
-        raise ProgramError("JSON signal_order: a signal is listed twice")
+        raise MachineError("JSON signal_order: a signal is listed twice")
     lost = next((s.name for s in signals.values() if s.role is not Role.INTERNAL and s.name not in listed), None)
     if lost is not None:
-        raise ProgramError(
+        raise MachineError(
             f"JSON signal_order: {_short(lost)} is a port and must be listed, as this is the order of the ports"
         )
     ordered = {name: signals[name] for name in [*order, *(name for name in signals if name not in listed)]}
@@ -133,7 +133,7 @@ def _program(name: str, model: Any) -> Program:
         program = program_of(tree, Origin("alir", spec_version=_SPEC_VERSION))
         validate_program(program)
     except ProgramError as error:
-        raise ProgramError(f"block {_short(name)}: {error}") from None
+        raise MachineError(f"block {_short(name)}: {error}") from None
     return program
 
 
@@ -162,19 +162,19 @@ class _Uses:
     def view(self, value: Any, where: str, depth: int = 0) -> View:
         """Return the view that a use describes; merge this use, and all uses nested in it, with earlier ones."""
         if depth > _DEEPEST:
-            raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
+            raise MachineError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
         if not isinstance(value, list) or len(value) != 11:
-            raise ProgramError(f"JSON {where}: must be the 11 parts of a signal, not {_short(value)}")
+            raise MachineError(f"JSON {where}: must be the 11 parts of a signal, not {_short(value)}")
         name, exposed, types, reset, initial, register, schedule, mode, attributes, view, dynamic = value
         where = f"{where} ({_named(name, f'{where}: the name of a signal')})"
         if mode not in _MODES or not isinstance(mode, str):
-            raise ProgramError(f"JSON {where} mode is {_short(mode)}, must be '', 'r', 'w' or 'rw'")
+            raise MachineError(f"JSON {where} mode is {_short(mode)}, must be '', 'r', 'w' or 'rw'")
         if not (attributes is None or isinstance(attributes, str)):
-            raise ProgramError(f"JSON {where} attrs is {_short(attributes)}, must be a string or null")
+            raise MachineError(f"JSON {where} attrs is {_short(attributes)}, must be a string or null")
         kinds = tuple(_type(kind, where) for kind in _list(types, f"{where} types"))
         start, stop = (_integer(v, f"{where} view") for v in _list(view, f"{where} view", 2))
         if not 0 <= start <= stop <= len(kinds):
-            raise ProgramError(
+            raise MachineError(
                 f"JSON {where}: view [{start}, {stop}] is not within its {counted(len(kinds), 'element')}"
             )
         self._merge(
@@ -202,7 +202,7 @@ class _Uses:
             return
         for field in ("exposed", "types", "register"):
             if getattr(known, field) != getattr(use, field):
-                raise ProgramError(
+                raise MachineError(
                     f"signal {use.name}: two uses differ in {field}:"
                     f" {_short(getattr(known, field))} and {_short(getattr(use, field))}"
                 )
@@ -228,7 +228,7 @@ def _signal(use: _Use, driven: bool) -> Signal:
 
 def _either(known: _Part | None, other: _Part | None, name: str, field: str) -> _Part | None:
     if known is not None and other is not None and known != other:
-        raise ProgramError(f"signal {name}: two uses differ in {field}: {_short(known)} and {_short(other)}")
+        raise MachineError(f"signal {name}: two uses differ in {field}: {_short(known)} and {_short(other)}")
     return other if known is None else known
 
 
@@ -248,7 +248,7 @@ def _type(value: Any, where: str) -> FixedType:
     sign = int(_truth(k, f"{where} type: k"))
     kind = FixedType(sign, _integer(i, f"{where} type: i"), _integer(f, f"{where} type: f"))
     if not is_type(kind):
-        raise ProgramError(f"JSON {where}: type {_short(value)}: its width, i and f must be at most {LIMIT}")
+        raise MachineError(f"JSON {where}: type {_short(value)}: its width, i and f must be at most {LIMIT}")
     return kind
 
 
@@ -258,11 +258,11 @@ def _values(value: Any, kinds: tuple[FixedType, ...], where: str) -> tuple[Fract
     for j, (number, kind) in enumerate(zip(numbers, kinds, strict=True)):
         whole = isinstance(number, int) and not isinstance(number, bool)  # of any size
         if not whole and not (isinstance(number, float) and math.isfinite(number)):
-            raise ProgramError(f"JSON {where} rst_to[{j}] is {_short(number)}, must be a finite number")
+            raise MachineError(f"JSON {where} rst_to[{j}] is {_short(number)}, must be a finite number")
         exact = Fraction(number)
         raw = exact * Fraction(2) ** kind.f
         if exact and (raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max):
-            raise ProgramError(f"JSON {where} rst_to[{j}] is {_short(number)}, which its type {kind} does not hold")
+            raise MachineError(f"JSON {where} rst_to[{j}] is {_short(number)}, which its type {kind} does not hold")
         found.append(exact)
     return tuple(found)
 
@@ -272,7 +272,7 @@ def _schedule(value: Any, where: str) -> Schedule:
     times = tuple(_integer(t, f"{where} schedule") for t in _list(toggles, f"{where} schedule"))
     found = Schedule(times, _integer(period, f"{where} schedule period"))
     if not is_schedule(found):
-        raise ProgramError(
+        raise MachineError(
             f"JSON {where}: schedule {_short(value)}: toggles must rise and lie within one period, which must not be"
             " negative"
         )
@@ -281,14 +281,14 @@ def _schedule(value: Any, where: str) -> Schedule:
 
 def _mapping(value: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ProgramError(f"JSON {name}: must be an object, not {_short(value)}")
+        raise MachineError(f"JSON {name}: must be an object, not {_short(value)}")
     return value
 
 
 def _list(value: Any, name: str, count: int | None = None) -> list[Any]:
     if not isinstance(value, list) or (count is not None and len(value) != count):
         some = "" if count is None else f" of {count}"
-        raise ProgramError(f"JSON {name}: must be a list{some}, not {_short(value)}")
+        raise MachineError(f"JSON {name}: must be a list{some}, not {_short(value)}")
     return value
 
 
@@ -296,11 +296,11 @@ def _integer(value: Any, where: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 1 << 31:
-        raise ProgramError(f"JSON {where} is {_short(value)}, must be an int32")
+        raise MachineError(f"JSON {where} is {_short(value)}, must be an int32")
     return value
 
 
 def _truth(value: Any, where: str) -> bool:
     if value not in (True, False, 0, 1) or isinstance(value, float):
-        raise ProgramError(f"JSON {where} is {_short(value)}, must be true or false")
+        raise MachineError(f"JSON {where} is {_short(value)}, must be true or false")
     return bool(value)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, MachineFileError
 from dais_verif.machine.checks import output_types
 from dais_verif.machine.model import Block, Connection, Machine, Role, Signal, View
 from dais_verif.machine.order import settling_order
@@ -114,14 +114,16 @@ class _Writer:
         if signal.role is Role.INPUT:
             return "r"
         if signal.role is Role.OUTPUT and not (signal.register or signal.name in self.driven):
-            raise InputError(f"signal {signal.name}: nothing drives this output; ALIRFSM would take it for an input")
+            raise MachineFileError(
+                f"signal {signal.name}: nothing drives this output; ALIRFSM would take it for an input"
+            )
         return "w" if signal.role is Role.OUTPUT and signal.name not in self.read else "rw"
 
 
 def _raised(block: Block) -> Block:
     wanted = (f"INTERNAL_{block.name}_inp", f"INTERNAL_{block.name}_outp")
     if (block.inputs, block.outputs) != wanted:
-        raise InputError(f"block {block.name}: its wires must be called {' and '.join(wanted)} in ALIRFSM")
+        raise MachineFileError(f"block {block.name}: its wires must be called {' and '.join(wanted)} in ALIRFSM")
     return replace(block, program=to_alir(block.program))
 
 
@@ -129,7 +131,7 @@ def _model(block: Block) -> list[Any]:
     try:
         return alir_model(block.program)
     except InputError as error:
-        raise InputError(f"block {block.name}: {error}") from None
+        raise MachineFileError(f"block {block.name}: {error}") from None
 
 
 def _number(signal: Signal, value: Fraction) -> int | float:
@@ -141,7 +143,7 @@ def _number(signal: Signal, value: Fraction) -> int | float:
         pass
     if value.denominator == 1:
         return value.numerator
-    raise InputError(f"signal {signal.name}: its initial value {value} is not a double, which ALIRFSM needs")
+    raise MachineFileError(f"signal {signal.name}: its initial value {value} is not a double, which ALIRFSM needs")
 
 
 def _in_order(machine: Machine) -> list[Connection]:

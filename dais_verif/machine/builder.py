@@ -23,7 +23,7 @@ from reprlib import repr as _short
 from typing import Any, NamedTuple
 
 from dais_verif.counts import counted
-from dais_verif.errors import ProgramError
+from dais_verif.errors import MachineError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Machine, Role, Schedule, Signal, View
 from dais_verif.machine.parts import is_name, is_schedule, is_type
@@ -94,10 +94,10 @@ class MachineBuilder:
         """Add a block of logic. Raises ``ProgramError`` if ``program`` reads one input with two types."""
         _require_name("block", name)
         if not isinstance(program, Program):
-            raise ProgramError(f"block {name}: {_short(program)} is not a program as load or assemble returns it")
+            raise MachineError(f"block {name}: {_short(program)} is not a program as load or assemble returns it")
         block = Block(name, program, f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         if name in self._blocks:
-            raise ProgramError(f"block {name}: there is already a block of this name")
+            raise MachineError(f"block {name}: there is already a block of this name")
         views = BlockViews(self.wire(block.inputs, input_types(block)), self.wire(block.outputs, output_types(block)))
         self._blocks[name] = block
         return views
@@ -123,11 +123,11 @@ class MachineBuilder:
     def _require_own(self, what: str, view: View) -> None:
         signal = self._signals.get(view.signal)
         if signal is None or not 0 <= view.start < view.stop <= len(signal.types):
-            raise ProgramError(f"{what}: {view} is not a signal of this machine")
+            raise MachineError(f"{what}: {view} is not a signal of this machine")
 
     def _add(self, signal: Signal) -> View:
         if signal.name in self._signals:
-            raise ProgramError(f"signal {signal.name}: there is already a signal of this name")
+            raise MachineError(f"signal {signal.name}: there is already a signal of this name")
         if signal.reset is not None:
             _require_view(f"signal {signal.name}: its reset", signal.reset)
         if signal.schedule is not None:
@@ -138,7 +138,7 @@ class MachineBuilder:
 
 def _require_name(what: str, name: Any) -> None:
     if not is_name(name):
-        raise ProgramError(
+        raise MachineError(
             f"{what} {_short(name)}: a name must be a string of 1 to {LONGEST_NAME} characters, none of them invisible"
         )
 
@@ -146,10 +146,10 @@ def _require_name(what: str, name: Any) -> None:
 def _require_view(what: str, view: Any, depth: int = 0) -> None:
     """Raise ``ProgramError`` unless ``view`` is a ``View`` with integer bounds; check its index in the same way."""
     if not isinstance(view, View) or depth > _DEEPEST:
-        raise ProgramError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
+        raise MachineError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
     numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
     if not isinstance(view.signal, str) or not all(type(number) is int for number in numbers):
-        raise ProgramError(f"{what}: {_short(view)}: the elements of a view must be given as int")
+        raise MachineError(f"{what}: {_short(view)}: the elements of a view must be given as int")
     if view.index is not None:
         _require_view(what, view.index.value, depth + 1)
 
@@ -157,9 +157,9 @@ def _require_view(what: str, view: Any, depth: int = 0) -> None:
 def _require_schedule(name: str, schedule: Any) -> None:
     whole = isinstance(schedule, Schedule) and isinstance(schedule.toggles, tuple)
     if not whole or not all(type(time) is int for time in (*schedule.toggles, schedule.period)):
-        raise ProgramError(f"signal {name}: {_short(schedule)} is not a Schedule with a tuple of int and a period")
+        raise MachineError(f"signal {name}: {_short(schedule)} is not a Schedule with a tuple of int and a period")
     if not is_schedule(schedule):
-        raise ProgramError(f"signal {name}: the toggles of {schedule} must rise and lie within one period")
+        raise MachineError(f"signal {name}: the toggles of {schedule} must rise and lie within one period")
 
 
 def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
@@ -170,15 +170,15 @@ def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
         given = (types,) if isinstance(types, FixedType) else tuple(types)
         found = tuple(FixedType(*map(index, kind)) for kind in given if isinstance(kind, FixedType))
     except TypeError:
-        raise ProgramError(
+        raise MachineError(
             f"{what}: {_short(types)} is neither a FixedType with int fields nor a sequence of such types"
         ) from None
     for at, kind in enumerate(given):
         if not isinstance(kind, FixedType):
-            raise ProgramError(f"{what}: types[{at}] is {_short(kind)}, must be a FixedType")
+            raise MachineError(f"{what}: types[{at}] is {_short(kind)}, must be a FixedType")
     for kind in found:
         if not is_type(kind):
-            raise ProgramError(f"{what}: type {kind}: its width is 0 to {LIMIT}, and its i and f are up to {LIMIT}")
+            raise MachineError(f"{what}: type {kind}: its width is 0 to {LIMIT}, and its i and f are up to {LIMIT}")
     return found
 
 
@@ -189,11 +189,11 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
     given = [value] * len(types) if single else list(value)
     found = tuple(_exact(f"signal {name}", value) for value in given)
     if len(found) != len(types):
-        raise ProgramError(f"signal {name}: {len(found)} initial values for {counted(len(types), 'element')}")
+        raise MachineError(f"signal {name}: {len(found)} initial values for {counted(len(types), 'element')}")
     for place, (value, kind) in enumerate(zip(found, types, strict=True)):
         raw = value * Fraction(2) ** kind.f
         if raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max:
-            raise ProgramError(f"signal {name}[{place}]: its type {kind} does not hold the initial value {value}")
+            raise MachineError(f"signal {name}[{place}]: its type {kind} does not hold the initial value {value}")
     return found
 
 
@@ -209,4 +209,4 @@ def _exact(what: str, value: Any) -> Fraction:
             return Fraction(int(numerator), int(denominator))
     except (ValueError, OverflowError, AttributeError):  # not a number, infinite, or without an exact ratio
         pass
-    raise ProgramError(f"{what}: the initial value {_short(value)} must be a finite number")
+    raise MachineError(f"{what}: the initial value {_short(value)} must be a finite number")

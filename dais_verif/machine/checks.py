@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from dais_verif.counts import counted
-from dais_verif.errors import ProgramError
+from dais_verif.errors import MachineError
 from dais_verif.machine.model import Block, Connection, Machine, Role, Signal, View
 from dais_verif.machine.order import settling_order
 from dais_verif.program import FixedType, Program
@@ -40,7 +40,7 @@ def input_types(block: Block) -> tuple[FixedType, ...]:
     found: dict[int, FixedType] = {}
     for op in block.program.ops:
         if op.code == INPUT and found.setdefault(op.id0, op.type) != op.type:
-            raise ProgramError(
+            raise MachineError(
                 f"block {block.name}: {op} reads input {op.id0} as {op.type}, an earlier one as {found[op.id0]};"
                 " in a machine all must read it in one type"
             )
@@ -66,28 +66,28 @@ def _declared(program: Program, index: int, shift: int, negated: bool) -> FixedT
 def _check_block(machine: Machine, block: Block) -> None:
     shifted = [j for j, shift in enumerate(block.program.inp_shift.tolist()) if shift]
     if shifted:
-        raise ProgramError(
+        raise MachineError(
             f"block {block.name}: input {shifted[0]} has an inp_shift; the value on a machine's wire would be"
             " undefined, so inputs of its blocks must have none"
         )
     for name, types in ((block.inputs, input_types(block)), (block.outputs, output_types(block))):
         signal = machine.signals[name]
         if signal.register or signal.role is not Role.INTERNAL:
-            raise ProgramError(f"block {block.name}: {name} must be an internal wire")
+            raise MachineError(f"block {block.name}: {name} must be an internal wire")
         if signal.types == types or (name == block.outputs and signal.types == block.program.output_types):
             continue
         if len(signal.types) != len(types):
             many = counted(len(signal.types), "element")
-            raise ProgramError(f"block {block.name}: {name} has {many}, must be {len(types)}")
+            raise MachineError(f"block {block.name}: {name} has {many}, must be {len(types)}")
         j = next(j for j, (have, want) in enumerate(zip(signal.types, types, strict=True)) if have != want)
-        raise ProgramError(f"block {block.name}: {name}[{j}] has type {signal.types[j]}, the block has {types[j]}")
+        raise MachineError(f"block {block.name}: {name}[{j}] has type {signal.types[j]}, the block has {types[j]}")
 
 
 def _check_reserved_names(machine: Machine) -> None:
     ports = {name for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
     for name in machine.signals:
         if name.startswith("INTERNAL_") and name.endswith(("_inp", "_outp")) and name not in ports:
-            raise ProgramError(
+            raise MachineError(
                 f"signal {name}: there is no block of that name; names of this form are for ports of blocks"
             )
 
@@ -96,40 +96,40 @@ def _check_reset(machine: Machine, signal: Signal) -> None:
     if signal.reset is None:
         return
     if not signal.register:
-        raise ProgramError(f"signal {signal.name}: a wire cannot be reset; only registers can")
+        raise MachineError(f"signal {signal.name}: a wire cannot be reset; only registers can")
     _check_condition(machine, signal.reset, f"signal {signal.name}: its reset")
 
 
 def _check_condition(machine: Machine, view: View, what: str) -> None:
     types = machine.signals[view.signal].types[view.start : view.stop]
     if types != (BIT,) or view.index is not None:
-        raise ProgramError(f"{what} is {view}, must be one element of type {BIT}, at a fixed place")
+        raise MachineError(f"{what} is {view}, must be one element of type {BIT}, at a fixed place")
 
 
 def _check_connection(machine: Machine, connection: Connection) -> None:
     what = f"connection {connection}"
     target = machine.signals[connection.target.signal]
     if target.role is Role.INPUT:
-        raise ProgramError(f"{what}: {target.name} is an input of the machine, which only the outside drives")
+        raise MachineError(f"{what}: {target.name} is an input of the machine, which only the outside drives")
     if any(block.outputs == target.name for block in machine.blocks.values()):
-        raise ProgramError(f"{what}: {target.name} is driven by its block")
+        raise MachineError(f"{what}: {target.name} is driven by its block")
     if connection.enable is not None:
         _check_condition(machine, connection.enable, f"{what}: its enable")
         if connection.alternative is None and not target.register:
-            raise ProgramError(f"{what}: a wire with an enable needs an alternative source, since it holds no value")
+            raise MachineError(f"{what}: a wire with an enable needs an alternative source, since it holds no value")
     elif connection.alternative is not None:
-        raise ProgramError(f"{what}: an alternative source needs an enable that selects it")
+        raise MachineError(f"{what}: an alternative source needs an enable that selects it")
     views = [view for view in (connection.source, connection.alternative, connection.target) if view is not None]
     for view in views:
         if view.size != connection.target.size:
             many = counted(view.size, "element")
-            raise ProgramError(f"{what}: {view} has {many}, the target {connection.target.size}")
+            raise MachineError(f"{what}: {view} has {many}, the target {connection.target.size}")
         _check_index(machine, view, what)
     if connection.target.index is not None and not target.register:
-        raise ProgramError(f"{what}: a wire is driven at fixed places; only registers are written at an index")
+        raise MachineError(f"{what}: a wire is driven at fixed places; only registers are written at an index")
     kinds = {machine.signals[view.signal].register for view in views[:-1]}
     if len(kinds) > 1:
-        raise ProgramError(f"{what}: source and alternative must both be registers or both be wires")
+        raise MachineError(f"{what}: source and alternative must both be registers or both be wires")
 
 
 def _check_index(machine: Machine, view: View, what: str) -> None:
@@ -138,9 +138,9 @@ def _check_index(machine: Machine, view: View, what: str) -> None:
     index = view.index.value
     types = machine.signals[index.signal].types[index.start : index.stop]
     if len(types) != 1 or types[0].k or types[0].f or index.index is not None:
-        raise ProgramError(f"{what}: the index {index} must be one unsigned integer element, at a fixed place")
+        raise MachineError(f"{what}: the index {index} must be one unsigned integer element, at a fixed place")
     if view.index.stride < 1:
-        raise ProgramError(f"{what}: the stride of {view} is {view.index.stride}, must be at least 1")
+        raise MachineError(f"{what}: the stride of {view} is {view.index.stride}, must be at least 1")
     signal, size = machine.signals[view.signal], view.size
     base = signal.types[view.start : view.stop]
     if signal.types == base[:1] * len(signal.types):
@@ -148,7 +148,7 @@ def _check_index(machine: Machine, view: View, what: str) -> None:
     for start in range(view.start, len(signal.types) - size + 1, view.index.stride):
         if signal.types[start : start + size] != base:
             every = counted(view.index.stride, "element")
-            raise ProgramError(f"{what}: the types of {view.signal} must repeat every {every}")
+            raise MachineError(f"{what}: the types of {view.signal} must repeat every {every}")
         if start - view.start >= view.index.stride * types[0].raw_max:
             break
 
@@ -162,7 +162,7 @@ def _check_drivers(machine: Machine) -> None:
         spans.sort(key=lambda span: span[:2])
         for (_, stop, first), (start, _, second) in pairwise(spans):
             if start < stop:
-                raise ProgramError(f"signal {name}[{start}] is driven twice, by {first} and by {second}")
+                raise MachineError(f"signal {name}[{start}] is driven twice, by {first} and by {second}")
     by_block = {block.outputs for block in machine.blocks.values()}
     for signal in machine.signals.values():
         if signal.register or signal.role is Role.INPUT or signal.name in by_block:
@@ -170,4 +170,4 @@ def _check_drivers(machine: Machine) -> None:
         driven = {e for start, stop, _ in written.get(signal.name, []) for e in range(start, stop)}
         for e, kind in enumerate(signal.types):
             if kind.width and e not in driven:
-                raise ProgramError(f"signal {signal.name}[{e}]: nothing drives it, and a wire holds no value")
+                raise MachineError(f"signal {signal.name}[{e}]: nothing drives it, and a wire holds no value")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import MachineError, ProgramError
 from dais_verif.files import read_plain
 from dais_verif.machine.alirfsm import looks_like_alirfsm, parse_alirfsm
 from dais_verif.machine.model import Machine
@@ -34,7 +34,7 @@ def load_machine(path: str | Path | bytes) -> Machine:
         try:
             machine = parse_alirfsm(data)
         except ProgramError as error:
-            raise ProgramError(f"{path}: {error}") from None
+            raise MachineError(f"{path}: {error}") from None
     return replace(machine, origin=replace(machine.origin, path=str(path)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import MachineError
 from dais_verif.machine.model import Block, Connection, Machine, View
 
 __all__ = ["Step", "settling_order"]
@@ -67,7 +67,7 @@ def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
             if left[other] == 0:
                 ready.append(other)
     if len(order) != len(steps):
-        raise ProgramError(f"combinational loop: {_loop(steps, before, left)}; add a register to it")
+        raise MachineError(f"combinational loop: {_loop(steps, before, left)}; add a register to it")
     return order
 
 

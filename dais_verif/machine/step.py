@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import MachineInputError
 from dais_verif.machine.model import Block, Connection, Machine, View
 from dais_verif.machine.order import settling_order
 from dais_verif.program import FixedType, Program
@@ -306,7 +306,9 @@ class Lowering:
         count = len(self.machine.signals[view.signal].types)
         last = min(most, (count - view.stop) // stride)
         if (last + 1) * view.size > _MOST_WORDS:
-            raise InputError(f"{view} has {last + 1} words, too many for the muxes of one cycle: at most {_MOST_WORDS}")
+            raise MachineInputError(
+                f"{view} has {last + 1} words, too many for the muxes of one cycle: at most {_MOST_WORDS}"
+            )
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
     def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError
 from dais_verif.machine.model import Machine, Signal, View
 from dais_verif.machine.ports import bits_of
 from dais_verif.program import FixedType
@@ -61,7 +61,7 @@ def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
     found = MachineStream(pins, inputs, outputs)
     for side, bits in (("inputs", found.input_bits), ("outputs", found.output_bits)):
         if not bits:
-            raise InputError(f"no {side} of the machine carry data, besides its pins: there is nothing to stream")
+            raise FrameError(f"no {side} of the machine carry data, besides its pins: there is nothing to stream")
     _require_reset(machine, pins.reset)
     return found
 
@@ -74,11 +74,11 @@ def _without(signals: Sequence[Signal], pins: dict[str, str]) -> tuple[Signal, .
     for key, name in pins.items():
         if name not in bits:
             there = ", ".join(bits) or "the machine has none"
-            raise InputError(f"{key} is {name!r}, must be an {side} of one unsigned bit ({there})")
+            raise FrameError(f"{key} is {name!r}, must be an {side} of one unsigned bit ({there})")
     for key, name in pins.items():
         other = next(first for first, same in pins.items() if same == name)
         if other != key:
-            raise InputError(f"{other} and {key} are both {name!r}: each pin is a signal of its own")
+            raise FrameError(f"{other} and {key} are both {name!r}: each pin is a signal of its own")
     return tuple(signal for signal in signals if signal.name not in pins.values())
 
 
@@ -88,8 +88,8 @@ def _require_reset(machine: Machine, reset: str | None) -> None:
         if signal.name not in written or not bits_of(signal.types):
             continue
         if reset is None:
-            raise InputError(
+            raise FrameError(
                 f"no reset is named, but register {signal.name} changes: a stream must restart after aresetn"
             )
         if signal.reset != View(reset, 0, 1):
-            raise InputError(f"register {signal.name} is not reset by {reset}: a stream must restart after aresetn")
+            raise FrameError(f"register {signal.name} is not reset by {reset}: a stream must restart after aresetn")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import MutationFailure, ToolError
 from dais_verif.mutation.bench import AT, DRIVE, END, TICK, WRONG, driver, power_up_driver
 from dais_verif.mutation.selection import BENCH
 from dais_verif.toolchain import tools, verilator_runtime
@@ -188,4 +188,4 @@ def _run_to_the_end(simulator: str, build: Build, log: Path, commands: Sequence[
     session = Session(log, cwd=build.folder, timeout=build.timeout, silence=build.silence)
     session.check(simulator, *commands)
     if len(re.findall(rf"^{END}$", log.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)) < len(commands):
-        raise ToolError(f"{simulator}: the design ended the simulation (output: {log})")
+        raise MutationFailure(f"{simulator}: the design ended the simulation (output: {log})")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import MissingPackage
 from dais_verif.networks.problems import NetworkError, shortened
 
 __all__ = ["MOST_ELEMENTS", "Graph", "GraphInput", "GraphNode", "looks_like_onnx", "read_graph"]
@@ -90,7 +90,7 @@ def read_graph(data: bytes) -> Graph:
         import onnx
         from google.protobuf.message import DecodeError
     except ImportError:
-        raise ToolError(
+        raise MissingPackage(
             "reading networks needs the Python package onnx; install it with: pip install 'dais-verif[network]'"
         ) from None
     model = onnx.ModelProto()

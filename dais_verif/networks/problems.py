@@ -31,6 +31,7 @@ class Refusal(Exception):
 class NetworkError(ProgramError):
     """A file has no network that can be lowered. ``problems``: one per node; empty if the file itself is damaged."""
 
+    code = "networks"
     problems: tuple[Problem, ...] = ()
 
     @classmethod

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.errors import NetworkInputError, ProgramError
 from dais_verif.files import read_plain
 from dais_verif.networks.arithmetic import Arithmetic, Element, type_of
 from dais_verif.networks.call import FLOATS, Budget, Call, Data, data_of
@@ -81,7 +81,9 @@ class _Reading:
         self._problems: list[Problem] = []
         strange = set(types) - {one.name for one in graph.inputs}
         if strange:
-            raise InputError(f"a type is given for {shortened(min(strange))}, which is not an input of the network")
+            raise NetworkInputError(
+                f"a type is given for {shortened(min(strange))}, which is not an input of the network"
+            )
 
     def network(self, origin: Origin) -> Network:
         """Lower all nodes. Raises ``NetworkError`` if a node cannot be lowered, or an output is missing."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from dais_verif.errors import InputError, ProgramError, RequestError
+from dais_verif.errors import LayoutError, ProgramError, RequestError
 from dais_verif.files import read_plain
 from dais_verif.program.gzipped import is_gzip, unpacked
 from dais_verif.program.json_file import JSON_LAYOUTS, looks_like_json, read_json
@@ -79,7 +79,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
         raise ProgramError(f"{path}: the text of a machine, where a program is expected; {TAKE_MACHINES}")
     if _is_text(str(path), data):
         if layout is not None:
-            raise InputError.of(
+            raise LayoutError.of(
                 "{path}: a text says its layout itself and is not read as {layout_given}; leave {layout} out",
                 path=path,
                 layout_given=layout,

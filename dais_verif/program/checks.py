@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import RuleError
 from dais_verif.program.opcodes import (
     BITWISE_NAMES,
     OPCODES,
@@ -41,7 +41,7 @@ def _codes(kind: Pattern | Data) -> Mask:
 _CODES = {kind: _codes(kind) for kind in (*Pattern, *Data)}
 
 
-class BrokenRule(ProgramError):
+class BrokenRule(RuleError):
     """A broken rule with the element that breaks it, for callers that know its position in a text.
 
     ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its
@@ -136,7 +136,7 @@ def _check_terms(program: Program) -> None:
     """Require that the terms of each sum follow those of the previous sum, and that no terms are left over."""
     op, shift, negative = program.terms
     if not len(op) == len(shift) == len(negative):
-        raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")
+        raise RuleError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")
     is_sum = _has(program, Pattern.TERMS)
     first, count = program.columns.id0, program.columns.id1
     _refuse_op(program, is_sum & (count < 1), "number of terms", count, "must be at least 1", _WRITER)
@@ -144,7 +144,7 @@ def _check_terms(program: Program) -> None:
     _refuse_op(program, is_sum & (first != before), "first term", first, "must follow those of the sum before", _WRITER)
     owned = int(count[is_sum].sum())
     if owned != len(op):
-        raise ProgramError(f"terms: {len(op)} of them, {owned} are those of sums; {_WRITER}")
+        raise RuleError(f"terms: {len(op)} of them, {owned} are those of sums; {_WRITER}")
     owner = np.repeat(np.flatnonzero(is_sum), count[is_sum])
     _refuse_term(program, owner, (op < -1) | (op >= owner), "op", op, "must be -1 (the constant) or name an earlier op")
     _refuse_term(program, owner, _beyond(shift), "shift", shift, _WITHIN)

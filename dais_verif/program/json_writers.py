@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ConversionError
 from dais_verif.program.alir_codes import SPEC_VERSIONS, AlirCode, odd_constant
 from dais_verif.program.alir_json import NOTES
 from dais_verif.program.conversion.spelling import as_numbers, spelt
@@ -77,7 +77,7 @@ def _parts(program: Program, record: Any) -> list[Any]:
 
 def _da4ml_record(op: Op, interval: list[int | float]) -> list[Any]:
     if OPCODES[op.code].alir:
-        raise InputError(f"{op} is an ALIR op, which da4ml's JSON cannot hold; convert the program to DAIS first")
+        raise ConversionError(f"{op} is an ALIR op, which da4ml's JSON cannot hold; convert the program to DAIS first")
     data = low_int32(op.data) if op.code == Code.LOOKUP else op.data
     return [op.id0, op.id1, op.code, data, interval]
 
@@ -116,7 +116,7 @@ def _record(op: Op) -> tuple[list[int], AlirCode, list[int]]:
         case Code.SUM:
             return _sum(op)
         case _:
-            raise InputError(f"{op} is a DAIS op that ALIR does not have; convert the program to ALIR first")
+            raise ConversionError(f"{op} is a DAIS op that ALIR does not have; convert the program to ALIR first")
 
 
 def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.errors import LayoutError, ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Columns, Origin, Program, meaningful_data
 from dais_verif.program.opcodes import OPCODES, Code
@@ -63,7 +63,7 @@ def read_binary(data: bytes, layout: str | None = None) -> Program:
     elif layout in LAYOUTS:
         program = _decode(words, layout)
     else:
-        raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+        raise LayoutError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
 
 
@@ -220,7 +220,7 @@ def _refuse_alir(program: Program, layout: str) -> None:
     only_alir = np.isin(program.columns.code, [code for code, row in OPCODES.items() if row.alir])
     if only_alir.any():
         op = program.ops[int(np.argmax(only_alir))]
-        raise InputError(
+        raise LayoutError(
             f"{op} is an ALIR op, which the {layout} layout cannot hold; convert the program to DAIS first"
         )
 
@@ -231,11 +231,11 @@ def write_binary(program: Program, layout: str) -> bytes:
     Raises ``InputError`` if the layout cannot represent it.
     """
     if layout not in LAYOUTS:
-        raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
+        raise LayoutError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")
     if layout != "v1" and program.tables:
         lookups = np.flatnonzero(program.columns.code == Code.LOOKUP).tolist()
         reader = f", read by {program.ops[lookups[0]]}" if lookups else ""
-        raise InputError(
+        raise LayoutError(
             f"the {layout} layout carries no tables and the program has {len(program.tables)}{reader}; write v1"
         )
     _refuse_alir(program, layout)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 
 __all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "require_finite"]
 
@@ -71,7 +71,7 @@ class Batch:
         if array.ndim == 1 and n_in == 0 and array.size == 0:
             array = array.reshape(0, 0)
         if array.ndim != 2 or array.shape[1] != n_in:
-            raise InputError(
+            raise VectorError(
                 f"input vectors have shape {array.shape}, must be (rows, {n_in}): the program has "
                 f"{counted(n_in, 'input')}"
             )
@@ -87,7 +87,7 @@ class Batch:
 
     def _checked(self, n_in: int) -> Batch:
         if self.n_in != n_in:
-            raise InputError(f"the batch has {self.n_in} columns, must be {n_in}: one per input")
+            raise VectorError(f"the batch has {self.n_in} columns, must be {n_in}: one per input")
         return self
 
     def slice(self, start: int, stop: int) -> Batch:
@@ -157,14 +157,14 @@ def _as_array(x: Any) -> NDArray[Any]:
     """Return ``x`` as an array, without loss: integers beyond 64 bits stay Python integers."""
     if isinstance(x, np.ma.MaskedArray):
         if np.ma.is_masked(x):
-            raise InputError("input vectors contain masked values; fill them, or leave out their rows")
+            raise VectorError("input vectors contain masked values; fill them, or leave out their rows")
         x = x.data
     if isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and x.dtype.itemsize <= 8:
         return x
     try:
         array = np.array(x, dtype=object)
     except ValueError:
-        raise InputError("input vectors have different lengths; each must have one value per input") from None
+        raise VectorError("input vectors have different lengths; each must have one value per input") from None
     if array.size and all(type(v) is float for v in array.flat):
         return array.astype(np.float64)
     return array
@@ -197,7 +197,7 @@ def require_finite(x: NDArray[np.float64]) -> None:
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
-        raise InputError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity are not allowed")
+        raise VectorError(f"input vector {row}, input {j} is {x[row, j]}; NaN and infinity are not allowed")
 
 
 def _column_of_numbers(values: list[Any], j: int) -> Column:
@@ -208,9 +208,9 @@ def _column_of_numbers(values: list[Any], j: int) -> Column:
         try:
             numerator, denominator = number.as_integer_ratio()
         except (AttributeError, ValueError, OverflowError):
-            raise InputError(f"input vector {row}, input {j} is {_short(value)}; must be a finite number") from None
+            raise VectorError(f"input vector {row}, input {j} is {_short(value)}; must be a finite number") from None
         if denominator & (denominator - 1) or denominator.bit_length() > _MAX_EXPONENT:
-            raise InputError(
+            raise VectorError(
                 f"input vector {row}, input {j} is {_short(value)}; must be an integer times a power of two"
             )
         ratios.append((int(numerator), denominator.bit_length() - 1))
@@ -241,7 +241,7 @@ def _double(raw: int, f: int, row: int, output: int) -> float:
     except OverflowError:
         value = float("inf")
     if value in (float("inf"), float("-inf")) or Fraction(value) != exact:
-        raise InputError.of(
+        raise VectorError.of(
             "row {row}, output {output}: the value {raw_given} * 2**{value} does not fit a float64 exactly; ask for "
             "raw integers ({raw})",
             row=row,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking, Wire
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports, ports_of
 from dais_verif.prover.netlist import Netlist, Read, Signal
@@ -108,7 +108,7 @@ class Boundary:
         if signal in self.constants:
             return const(width, self.constants[signal] >> low)
         if signal in self.others:
-            raise InputError.of(
+            raise ProofError.of(
                 "an output or an op depends on input {name!r}, which carries no data; give it a value under [tie] in "
                 "a {ports} file",
                 name=signal.name,
@@ -174,10 +174,10 @@ def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Sig
     if wire.name not in names:
         ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # a space: from a front end
         listed = ", ".join(ports) or "none"
-        raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
+        raise ProofError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
     signal = netlist.signals[wire.name]
     if signal.width != max(wire.width, 1):
-        raise InputError(
+        raise ProofError(
             f"{what} {wire.name!r} of module {netlist.top!r} has {counted(signal.width, 'bit')};"
             f" this program needs {max(wire.width, 1)}"
         )

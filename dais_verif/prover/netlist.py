@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import StateError, UnsupportedVerilog
 from dais_verif.prover.four_state import parts, rebuild
 from dais_verif.prover.terms import Term, concat, extract, nodes, undefined
 
@@ -37,7 +37,7 @@ Read = Callable[["Signal", int, int], Term]
 Bits = Callable[[Read, int, int], Term]
 
 
-class NoValue(InputError):
+class NoValue(UnsupportedVerilog):
     """The RTL assigns X or Z at ``where``; ``name``: the assigned signal, if the caller knows it."""
 
     def __init__(self, where: str, name: str | None = None) -> None:
@@ -146,7 +146,7 @@ class Signal:
         for other in self.drivers[max(place - 1, 0) : place + 1]:  # only its neighbours can overlap
             if driver.low < other.low + other.width and other.low < driver.low + driver.width:
                 bit = max(driver.low, other.low)
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{driver.where}: bit {bit} of signal {self.name!r} is also driven at {other.where};"
                     " give every bit one driver"
                 )
@@ -186,7 +186,7 @@ class Signals(dict[str, Signal]):
 def refuse_late(clock: Signal, where: str) -> None:
     """Raise ``InputError`` if ``clock`` changes later in a time step than the clocks of other registers."""
     if any(driver.late for driver in clock.drivers):
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: clock {clock.name!r} is assigned with <=, so its registers see new values of other registers at"
             " the same edge; drive it with assign"
         )
@@ -223,7 +223,9 @@ class Netlist(NamedTuple):
         """Return this netlist. Raises ``InputError`` if the design drives one of its inputs."""
         for name in self.inputs:
             for driver in self.signals[name].drivers:
-                raise InputError(f"{driver.where}: input {name!r} is driven within the module; drive outputs only")
+                raise UnsupportedVerilog(
+                    f"{driver.where}: input {name!r} is driven within the module; drive outputs only"
+                )
         return self
 
 
@@ -290,7 +292,7 @@ class Cone:
         except NoValue as error:
             if signal.hidden:
                 raise
-            raise InputError(str(NoValue(error.where, signal.name))) from None
+            raise UnsupportedVerilog(str(NoValue(error.where, signal.name))) from None
         del self._open[key]
         if term.width != made:
             raise AssertionError(f"{signal.name}: {term.width} bits of {made}")

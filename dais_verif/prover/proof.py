@@ -18,7 +18,7 @@ from msgspec.structs import replace as replace_fields
 from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.proof import sweep_netlist
@@ -236,7 +236,7 @@ def all_obligations(builder: Builder, pool: Pool, watcher: ProofWatcher) -> dict
     tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
     pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
     if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
-        raise InputError("the program has no output bits: its output port must be tied to 0, but is not")
+        raise ProofError("the program has no output bits: its output port must be tied to 0, but is not")
     return obligations
 
 
@@ -396,6 +396,6 @@ def _refuse_loops(reads: Mapping[int, Sequence[int]], cut: Mapping[int, Signal])
             if following in path:
                 loop = [*path][[*path].index(following) :]
                 names = " <- ".join(cut[i].name for i in [*loop[:6], following])
-                raise InputError(f"{cut[following].where}: signal {cut[following].name!r} depends on itself ({names})")
+                raise ProofError(f"{cut[following].where}: signal {cut[following].name!r} depends on itself ({names})")
             if following not in done:
                 path[following] = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dais_verif.errors import InputError, VerdictError
+from dais_verif.errors import RecordError, VerdictError
 from dais_verif.structs import converted
 from dais_verif.troubleshooting import section_of_verdict
 from dais_verif.verdict import Verdict
@@ -79,10 +79,10 @@ class Record:
             tree = msgspec.json.decode(text)
             record = converted(tree, cls, str_keys=True)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise InputError(f"the text is not a {cls.__name__}: {error}") from None
+            raise RecordError(f"the text is not a {cls.__name__}: {error}") from None
         if tree.get("schema") != cls.SCHEMA:
             schema = tree.get("schema")
-            raise InputError(f"the text is not a {cls.__name__}: its schema must be {cls.SCHEMA!r}, not {schema!r}")
+            raise RecordError(f"the text is not a {cls.__name__}: its schema must be {cls.SCHEMA!r}, not {schema!r}")
         record._require_head(tree)
         return record
 
@@ -131,7 +131,7 @@ class RunRecord(Record):
     def _require_head(self, tree: dict[str, Any]) -> None:
         if tree.get("exit_code") != self.verdict.exit_code:
             given, rule = tree.get("exit_code"), f"{self.verdict.exit_code} with {self.verdict.value}"
-            raise InputError(f"the text is not a {type(self).__name__}: exit_code is {given!r}, must be {rule}")
+            raise RecordError(f"the text is not a {type(self).__name__}: exit_code is {given!r}, must be {rule}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.verdict.value}: {self.message}>"

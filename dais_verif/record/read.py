@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RecordError
 from dais_verif.files import read_plain
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
@@ -57,7 +57,7 @@ def record_file(path: str | Path) -> Path:
         return path
     there = [path / name for name in NAMES if (path / name).is_file()]
     if not there:
-        raise InputError(f"{str(path)!r} holds no record of a run: none of {', '.join(NAMES)}")
+        raise RecordError(f"{str(path)!r} holds no record of a run: none of {', '.join(NAMES)}")
     return there[0]
 
 
@@ -72,18 +72,18 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     try:
         tree = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not a record of a run: it is not JSON ({error})") from None
+        raise RecordError(f"{name} is not a record of a run: it is not JSON ({error})") from None
     schema = tree.get("schema") if isinstance(tree, dict) else None
     other = isinstance(schema, str) and schema not in _KINDS and _OURS.fullmatch(schema)
     # Earlier versions gave records of other verbs the same schema.
     earlier = schema == SCHEMA and not set(tree) <= Failed.FIELDS and "simulators" not in tree
     if other or earlier:
-        raise InputError(
+        raise RecordError(
             f"{name} is a record of a verb that has no page, such as check, diff or synth;"
             " give that of sim, hil, prove, coverage, regress or signoff"
         )
     if not isinstance(schema, str) or schema not in _KINDS:
-        raise InputError(
+        raise RecordError(
             f"{name} is not a record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}"
         )
     kind = Failed if schema == SCHEMA and set(tree) <= Failed.FIELDS else _KINDS[schema]
@@ -115,10 +115,10 @@ def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
         record: AnyRecord = converted(tree, kind, str_keys=True)
         _require_shapes(record)
     except msgspec.ValidationError as error:
-        raise InputError(f"{name} is not a valid record of schema {tree['schema']}: {error}") from None
+        raise RecordError(f"{name} is not a valid record of schema {tree['schema']}: {error}") from None
     if tree.get("exit_code") != record.verdict.exit_code:
         given, rule = tree.get("exit_code"), f"{record.verdict.exit_code} with {record.verdict.value}"
-        raise InputError(
+        raise RecordError(
             f"{name} is not a valid record of schema {tree['schema']}: exit_code is {given!r}, must be {rule}"
         )
     return record

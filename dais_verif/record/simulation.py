@@ -373,20 +373,22 @@ class Failed:
     """The output of ``--json`` for a run that ended in an error before there was a record.
 
     ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs is required; else empty.
-    ``help``: the section of the documentation about this error, such as ``docs/troubleshooting.md#ports``.
+    ``code``: the kind of error, such as ``ports``; it is stable. ``help``: the section of the documentation about it,
+    such as ``docs/troubleshooting.md#ports``.
     """
 
     #: The names of all fields, which distinguish this output from a record.
-    FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "help"})
+    FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "code", "help"})
 
     verdict: Verdict
     message: str
     reason: str = ""
+    code: str = ""
     help: str = ""
 
     def to_json(self) -> str:
         """Return one JSON object."""
         tree = {"schema": SCHEMA, "verdict": self.verdict.value, "exit_code": self.verdict.exit_code}
         tree["message"] = self.message
-        more = {"reason": self.reason, "help": self.help}
+        more = {"reason": self.reason, "code": self.code, "help": self.help}
         return json.dumps({**tree, **{name: text for name, text in more.items() if text}}, indent=2)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import ClusterError, ClusterFailure
 from dais_verif.record.regression import JobResult
 from dais_verif.regression.executors import ENTRY, PRELOAD
 from dais_verif.regression.job import Task, run_job, run_jointly
@@ -55,13 +55,13 @@ _busy: set[str] = set()
 def check_name(name: str) -> None:
     """Raise ``InputError`` if ``name`` is not the name of a cluster, or an open one without the flag ``insecure:``."""
     if "://" in name and not name.startswith((_INSECURE, *_SAFE)) and _NAME.fullmatch(name):
-        raise InputError.of(
+        raise ClusterError.of(
             "{cluster} {name}: anyone who reaches this scheduler can run code as you; give it TLS and use tls://, or "
             "name it as insecure:{name} if only you reach it",
             name=name,
         )
     if not _NAME.fullmatch(name):
-        raise InputError.of(
+        raise ClusterError.of(
             "{cluster} {name}: must be local, slurm or lsf, each with :N for the number of workers, or the address "
             "of a "
             "Dask scheduler, tls://host:port",
@@ -124,7 +124,7 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
         dask.config.set({"logging.distributed": "critical"})
         distributed = importlib.import_module("distributed")
     except ImportError:
-        raise ToolError.of(
+        raise ClusterFailure.of(
             "{cluster} needs dask.distributed, which is not installed: {install}", install=_INSTALL
         ) from None
     kind, _, number = name.partition(":")
@@ -132,14 +132,14 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
         try:
             client = distributed.Client(name.removeprefix(_INSECURE), timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
-            raise ToolError.of(
+            raise ClusterFailure.of(
                 "{cluster} {name}: no scheduler answers there ({error})", name=name, error=error
             ) from None
         try:
             client.wait_for_workers(1, timeout=_JOIN_SECONDS)
         except TimeoutError:
             client.close()
-            raise ToolError.of(
+            raise ClusterFailure.of(
                 "{cluster} {name}: the scheduler has no worker; start one with `dask worker`", name=name
             ) from None
         return None, client
@@ -160,7 +160,7 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
         cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): lost workers are requested again
     if not str(cluster.scheduler_address).startswith(_TLS):
         cluster.close()
-        raise ToolError.of("{cluster} {name}: Dask started it without TLS, so it was ended", name=name)
+        raise ClusterFailure.of("{cluster} {name}: Dask started it without TLS, so it was ended", name=name)
     return cluster, distributed.Client(cluster, security=cluster.security)
 
 
@@ -175,7 +175,7 @@ def _queue(kind: str, security: Any) -> Any:
     try:
         dask_jobqueue = importlib.import_module("dask_jobqueue")
     except ImportError:
-        raise ToolError.of(
+        raise ClusterFailure.of(
             "{cluster} {kind} needs dask-jobqueue, which is not installed: {install}", kind=kind, install=_INSTALL
         ) from None
     make = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}[kind]
@@ -183,7 +183,7 @@ def _queue(kind: str, security: Any) -> Any:
         return getattr(dask_jobqueue, make)(security=security, protocol=_TLS)
     except (OSError, ValueError, TypeError) as error:
         problem = " ".join(str(error).split())
-        raise ToolError.of(
+        raise ClusterFailure.of(
             "{cluster} {kind}: {problem}; configure the jobs of the queue in ~/.config/dask/jobqueue.yaml",
             kind=kind,
             problem=problem,
@@ -204,7 +204,7 @@ def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) ->
 def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
     """On a worker: yield the launcher, the worker's address and a function that tells whether the task is withdrawn."""
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
+        raise ClusterFailure(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     worker = importlib.import_module("distributed").get_worker()
     key = worker.get_current_task()
     with _lock:

@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RegressionError
 from dais_verif.files import read_toml
 from dais_verif.regression.programs import Found, Search, find, stem_of, unjudged
 from dais_verif.tables import convert_table
@@ -140,11 +140,11 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))
     except ValueError as error:
-        raise InputError(f"{name} is not valid TOML: {error}") from None
+        raise RegressionError(f"{name} is not valid TOML: {error}") from None
     manifest = _table(tree, _Manifest, name)
     for key in manifest.variants:
         if not _NAME.fullmatch(key):
-            raise InputError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
+            raise RegressionError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
     variants = {key: _table(table, _Variant, name, f"variants.{key}") for key, table in manifest.variants.items()}
     all_programs, empty = _programs(manifest.programs, path.parent, plain=not variants)
     parts: list[Part] = []
@@ -188,7 +188,7 @@ def _table(tree: object, kind: type[_Table], name: str, below: str = "") -> _Tab
     try:
         return convert_table(tree, kind, below)
     except ValueError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise RegressionError(f"{name}: {error}") from None
 
 
 def _choices(said: _Manifest | _Variant) -> Choices:
@@ -209,11 +209,15 @@ def _programs(said: _Texts, base: Path, *, plain: bool) -> tuple[list[Found], li
 
 def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:
     if said.stages is not None and said.rtl:
-        raise InputError(f"{name}: variants.{key}: stages is for emitted RTL, rtl names user RTL; give one of them")
+        raise RegressionError(
+            f"{name}: variants.{key}: stages is for emitted RTL, rtl names user RTL; give one of them"
+        )
 
     for word in said.arguments:
         if word.partition("=")[0] in _OURS:
-            raise InputError(f"{name}: variants.{key}.arguments: {word} is not allowed here, since regress sets it")
+            raise RegressionError(
+                f"{name}: variants.{key}.arguments: {word} is not allowed here, since regress sets it"
+            )
 
     def path_of(text: str) -> Path:
         folder = os.path.relpath(program.path.parent, base)

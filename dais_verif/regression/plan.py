@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RegressionError
 from dais_verif.record.regression import Job
 from dais_verif.regression.history import Past
 from dais_verif.regression.manifest import DEFAULT_TIMEOUT, Choices, Part
@@ -91,7 +91,7 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
                 first = plan.setdefault(job.id, planned)
                 if replace(first, job=replace(first.job, program=job.program)) != planned:
                     both = f"{' '.join(first.job.arguments)}, and {' '.join(job.arguments)}"
-                    raise InputError(
+                    raise RegressionError(
                         f"variant {variant.name!r} of {str(program)!r} is defined twice: {both}; rename one of them"
                     )
     return list(plan.values())
@@ -174,7 +174,9 @@ def _text(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name!r} is not UTF-8, so a record cannot contain it; rename the file or folder") from None
+        raise RegressionError(
+            f"{name!r} is not UTF-8, so a record cannot contain it; rename the file or folder"
+        ) from None
     return name
 
 

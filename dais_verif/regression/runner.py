@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import ClusterFailure, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.record.read import REGRESSION_NAME
 from dais_verif.record.regression import JobResult, RegressionRecord
@@ -207,7 +207,7 @@ class _Run:
             result = replace(outcome(), reproduce=reproduce(planned.job))
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
-                raise ToolError(f"{place}; workers must share the file system")
+                raise ClusterFailure(f"{place}; workers must share the file system")
             self._results[planned.job.id] = result  # before the journal, since Ctrl-C may come between the two
             if self._fingerprint(planned) == fingerprint:  # otherwise the job may have used older files
                 self.journal.add(fingerprint, result)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RecordError
 from dais_verif.printable import printable
 from dais_verif.record.read import AnyRecord
 from dais_verif.report.cases import Case, cases_of, title_of
@@ -63,7 +63,7 @@ def append_summary(text: str, environ: Mapping[str, str]) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        raise InputError(f"{_VARIABLE} names {path!r}, which cannot be written: {error.strerror}") from None
+        raise RecordError(f"{_VARIABLE} names {path!r}, which cannot be written: {error.strerror}") from None
 
 
 def _command(kind: str, case: Case) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import read_plain
 from dais_verif.signoff.sshsig import NAMESPACE
 
@@ -56,7 +56,7 @@ def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
             if signer.key == key and _permits(signer.options, when):
                 found += [name for name in signer.principals.split(",") if name]
         except ValueError as error:
-            raise InputError(f"allowed signers {str(allowed)!r}, line {number}: {error}") from None
+            raise CertificateError(f"allowed signers {str(allowed)!r}, line {number}: {error}") from None
     return found
 
 

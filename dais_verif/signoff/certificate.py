@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.record.signoff import CERTIFICATE, EVIDENCE, SIGNATURE, SignOffRecord, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
@@ -177,20 +177,20 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is not a valid certificate: {error}") from None
+        raise CertificateError(f"{name} is not a valid certificate: {error}") from None
     if not isinstance(tree, dict) or tree.get("schema") != _SCHEMA:
-        raise InputError(f"{name} is not a valid certificate: its schema must be {_SCHEMA}")
+        raise CertificateError(f"{name} is not a valid certificate: its schema must be {_SCHEMA}")
     if _canonical(tree) != data:
-        raise InputError(f"{name} is not in the form in which certificates are written: it was edited")
+        raise CertificateError(f"{name} is not in the form in which certificates are written: it was edited")
     expected = _hash_of(tree)
     if tree.get("self") != expected:
-        raise InputError(f"{name} was edited: its own hash is {expected}, but it states {tree.get('self')}")
+        raise CertificateError(f"{name} was edited: its own hash is {expected}, but it states {tree.get('self')}")
     try:
         certificate = converted(tree, Certificate)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # a lone surrogate cannot be encoded
-        raise InputError(f"{name} is not a valid certificate: {error}") from None
+        raise CertificateError(f"{name} is not a valid certificate: {error}") from None
     if certificate.statement != _STATEMENT:
-        raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
+        raise CertificateError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
     return certificate
 
 
@@ -228,14 +228,18 @@ def files_in(folder: Path) -> dict[str, str]:
     left = _MOST_BYTES
     for path in sorted(islice(folder.rglob("*"), _MOST_FILES + 1)):
         if len(found) == _MOST_FILES:
-            raise InputError(f"{str(folder)!r} holds more than {_MOST_FILES} files, more than a sign-off ever writes")
+            raise CertificateError(
+                f"{str(folder)!r} holds more than {_MOST_FILES} files, more than a sign-off ever writes"
+            )
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise InputError(f"{name} is not a plain file, so it cannot be evidence; remove it")
+            raise CertificateError(f"{name} is not a plain file, so it cannot be evidence; remove it")
         if path.is_dir() or name in (CERTIFICATE, SIGNATURE) or (name == _LOCK and not path.stat().st_size):
             continue
         left -= path.stat().st_size
         if left < 0:
-            raise InputError(f"{str(folder)!r} holds more than {_MOST_BYTES} bytes, more than a sign-off ever writes")
+            raise CertificateError(
+                f"{str(folder)!r} holds more than {_MOST_BYTES} bytes, more than a sign-off ever writes"
+            )
         found[name] = sha256_of(path)
     return found

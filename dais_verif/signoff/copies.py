@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.policy import Diff, Policy
@@ -81,7 +81,7 @@ def _included(path: Path, places: list[Path]) -> list[str]:
         if path.is_relative_to(place) and ".." not in path.relative_to(place).parts
     ]
     if not found:
-        raise InputError(
+        raise CertificateError(
             f"{str(path)!r} is included, but is not in or below a folder of an RTL file, so it cannot"
             " be certified; move it there"
         )
@@ -93,7 +93,7 @@ def _copy(file: FileHash, copy: Path) -> Path:
     try:
         write_atomically(copy, Path(file.path).read_bytes())
     except OSError as error:
-        raise InputError(f"cannot read {file.path!r}: {error.strerror}") from None
+        raise CertificateError(f"cannot read {file.path!r}: {error.strerror}") from None
     if sha256_of(copy) != file.sha256:
-        raise InputError(f"{file.path!r} was changed while it was copied; run again")
+        raise CertificateError(f"{file.path!r} was changed while it was copied; run again")
     return copy

@@ -17,7 +17,7 @@ import numpy as np
 
 from dais_verif.counts import counted
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
@@ -55,7 +55,7 @@ _MOST_BYTES = 256 << 20
 _T = TypeVar("_T")
 
 
-class Unusable(InputError):
+class Unusable(CertificateError):
     """Raised if a command ended in an error, so that it has no record. ``verdict``: the verdict of the error."""
 
     def __init__(self, failed: Failed) -> None:
@@ -87,11 +87,11 @@ def simulated(folder: Path) -> SimulationRecord:
         _agree(folder, record.verdict)
         raise Unusable(record)
     if not isinstance(record, SimulationRecord):
-        raise InputError(f"{_name(folder)} is the record of something else: {type(record).__name__}")
+        raise CertificateError(f"{_name(folder)} is the record of something else: {type(record).__name__}")
     _agree(folder, record.verdict)
     _kept(folder, data)
     if record.state != "complete":
-        raise InputError(f"{_name(folder)} is the record of an unfinished run")
+        raise CertificateError(f"{_name(folder)} is the record of an unfinished run")
     return record
 
 
@@ -105,7 +105,7 @@ def compared(folder: Path) -> DiffRecord:
     record = _converted(folder, DiffRecord.SCHEMA, DiffRecord)
     for name in ("proof", "frame", "unchecked"):
         if name not in read_tree(folder / PRINTED):
-            raise InputError(f"{_name(folder)} is not a record of diff: it lacks {name!r}")
+            raise CertificateError(f"{_name(folder)} is not a record of diff: it lacks {name!r}")
     return record
 
 
@@ -117,7 +117,9 @@ def proved(folder: Path) -> ProofRecord:
     for judged, part in ((_JUDGED, tree), (_JUDGED_OF_RTL, tree["rtl"])):
         for name in judged:
             if name not in part:
-                raise InputError(f"{_name(folder)} is not a valid record of schema {PROOF_SCHEMA}: it lacks {name!r}")
+                raise CertificateError(
+                    f"{_name(folder)} is not a valid record of schema {PROOF_SCHEMA}: it lacks {name!r}"
+                )
     _kept(folder, printed)
     return record
 
@@ -133,16 +135,16 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     tree = read_tree(folder / PRINTED)
     verdict = next((verdict for verdict in Verdict if verdict.value == tree.get("verdict")), None)
     if verdict is None:
-        raise InputError(f"{_name(folder)} has no verdict")
+        raise CertificateError(f"{_name(folder)} has no verdict")
     _agree(folder, verdict)
     if set(tree) <= Failed.FIELDS:
         raise Unusable(Failed(verdict, str(tree.get("message")), str(tree.get("reason", ""))))
     if tree.get("schema") != schema:
-        raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
+        raise CertificateError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
     try:
         return converted(tree, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise InputError(f"{_name(folder)} is not a valid record of schema {schema}: {error}") from None
+        raise CertificateError(f"{_name(folder)} is not a valid record of schema {schema}: {error}") from None
 
 
 def read_tree(path: Path) -> dict[str, Any]:
@@ -150,9 +152,9 @@ def read_tree(path: Path) -> dict[str, Any]:
     try:
         tree = json.loads(read_plain(path, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{str(path)!r} is not valid JSON: {error}") from None
+        raise CertificateError(f"{str(path)!r} is not valid JSON: {error}") from None
     if not isinstance(tree, dict):
-        raise InputError(f"{str(path)!r} holds a {type(tree).__name__}, must hold an object")
+        raise CertificateError(f"{str(path)!r} holds a {type(tree).__name__}, must hold an object")
     return tree
 
 
@@ -168,16 +170,16 @@ def _agree(folder: Path, verdict: Verdict) -> None:
     """Raise ``InputError`` if the exit code of the process contradicts its record."""
     code = read_call(folder).exit_code
     if code != verdict.exit_code:
-        raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
+        raise CertificateError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
 
 
 def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
     """Raise ``InputError`` if the stored record is missing or differs from the printed record."""
     path = folder / RUN / name
     if not path.is_file():
-        raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
+        raise CertificateError(f"the run left no {folder.name}/{RUN}/{path.name}")
     if read_plain(path, _MOST_BYTES).strip() != printed.strip():
-        raise InputError(f"{folder.name}/{RUN}/{path.name} is not what the run printed")
+        raise CertificateError(f"{folder.name}/{RUN}/{path.name} is not what the run printed")
 
 
 # vectors
@@ -199,7 +201,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
         try:
             interface = DesignInterface.from_tree(rtl.face)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"the record has no interface of the design ({error!r})") from None
+            raise CertificateError(f"the record has no interface of the design ({error!r})") from None
         return Bits(interface.input_bits, interface.output_bits)
     ports = ports_of(program)
     return Bits(ports.input_bits, ports.output_bits)
@@ -213,7 +215,7 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
         data = np.fromfile(path, dtype="<u8")
         rows, rest = divmod(data.size, sum(words))
         if rest:
-            raise InputError(
+            raise CertificateError(
                 f"{str(path)!r} holds {counted(data.size, 'word')}, which is not a multiple of {sum(words)}"
             )
         cut = rows * words[0]
@@ -243,7 +245,7 @@ class Sent:
         try:
             return converted(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            raise InputError(f"{str(path)!r} has no valid data on vectors: {error}") from None
+            raise CertificateError(f"{str(path)!r} has no valid data on vectors: {error}") from None
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:

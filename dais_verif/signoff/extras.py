@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import CertificateError, CertificateFailure
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.bitstreams.stages import bitstream_stages
 from dais_verif.signoff.bitstreams.timing import timing_stage
@@ -115,7 +115,7 @@ def require_call(folder: Path, without: str) -> None:
     """Raise an error if the call in ``folder`` failed: ``without``, followed by the message of the command."""
     if read_call(folder).exit_code:
         tree = read_tree(folder / PRINTED)
-        kind = ToolError if tree.get("verdict") == Verdict.TOOL_FAILURE.value else InputError
+        kind = CertificateFailure if tree.get("verdict") == Verdict.TOOL_FAILURE.value else CertificateError
         raise kind(f"{without}: {tree.get('message')}")
 
 

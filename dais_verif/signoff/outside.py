@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.dut.outside import Use, outside_of
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import read_plain
 from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
@@ -73,7 +73,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
     try:
         found = converted(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
-        raise InputError(f"{folder.name}/{FOUND} is not a list of what the RTL uses: {error}") from None
+        raise CertificateError(f"{folder.name}/{FOUND} is not a list of what the RTL uses: {error}") from None
     # The RTL is read again, so that evidence that lacks a use does not hide the use.
     again = _uses_of(context.subject.files, context.subject.top)
     problems = [

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.files import read_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
@@ -320,7 +320,7 @@ class _Reader:
         try:
             tree = parse_toml(text)
         except ValueError as error:
-            raise InputError(f"{self._name} is not valid TOML: {error}") from None
+            raise PolicyError(f"{self._name} is not valid TOML: {error}") from None
         policy = self.convert(tree, builtin_types=(datetime, date, time))
         self.check(policy)
         return policy
@@ -405,4 +405,4 @@ class _Reader:
             self.refuse("waivers: two are for the same stage; keep one")
 
     def refuse(self, problem: str) -> NoReturn:
-        raise InputError(f"{self._name}: {problem}; `dais-verif signoff --show-policy` shows all keys")
+        raise PolicyError(f"{self._name}: {problem}; `dais-verif signoff --show-policy` shows all keys")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.golden import Golden
 from dais_verif.program import Program, write_binary
 from dais_verif.program.conversion import to_alir
@@ -87,7 +87,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
             break
     found = found or _other_value(program, firsts or [])
     if found is None:
-        raise InputError("no output takes two values on these vectors: no poisoned model would be detected")
+        raise CertificateError("no output takes two values on these vectors: no poisoned model would be detected")
     number, value = found
     constant = -value if program.outputs[number][2] else value
     if program.origin.layout == "alir":
@@ -111,7 +111,7 @@ def differing_rows(program: Program, made: Poison, vectors: Vectors, *, check: b
             first = start + int(differ[0])
         rows += len(differ)
     if first is None:
-        raise InputError("the poisoned model equals the program on all vectors, so it would not be detected")
+        raise CertificateError("the poisoned model equals the program on all vectors, so it would not be detected")
     return rows, first
 
 
@@ -189,7 +189,7 @@ def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Pat
     bits = Bits(interface.input_bits, interface.output_bits)
     expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]
     if not len(expected):
-        raise InputError("the simulation left no vectors on which RTL could be made wrong")
+        raise CertificateError("the simulation left no vectors on which RTL could be made wrong")
     chosen = np.unique(np.linspace(0, len(expected) - 1, _WRONG_VECTORS).astype(int))
     patterns = np.unique(expected[chosen], axis=0)
     which = np.random.default_rng(seed).permutation(bits.outputs)

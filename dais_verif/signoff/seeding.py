@@ -9,7 +9,7 @@ from typing import Any
 from dais_verif.counts import counted
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.vhdl_ports import vhdl_ports_in, vhdl_types_in
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import SimulationRecord
@@ -46,7 +46,7 @@ def original_design(context: Context) -> OriginalDesign:
     vhdl = any(map(is_vhdl, sources))
     ports = vhdl_ports_in(sources, top) if vhdl else ports_in(sources, top)
     if ports is None:
-        raise InputError("no known-bad RTL can be made: the ports of the design cannot be found in its text")
+        raise CertificateError("no known-bad RTL can be made: the ports of the design cannot be found in its text")
     return OriginalDesign(top, ports, vhdl_types_in(sources, top) if vhdl else None)
 
 

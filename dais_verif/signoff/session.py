@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import CertificateError, DaisError, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.machine import Machine
 from dais_verif.record.coverage import Coverage
@@ -103,7 +103,7 @@ def sign_off(
     listener, policy = listener or SignOffListener(), given.policy
     _clear(folder)
     if design.origin.assumed:
-        raise InputError.of(
+        raise CertificateError.of(
             "{path}: the file is valid as headerless and as published and they differ; a sign-off does not choose "
             "between them: give {layout}",
             path=path,
@@ -208,13 +208,13 @@ def require_ours(folder: Path) -> None:
         return
     linked = next((name for name in sorted(_OURS) if (folder / name).is_symlink()), None)
     if linked is not None:
-        raise InputError(
+        raise CertificateError(
             f"{str(folder / linked)!r} is a link, and a sign-off writes only into its own folder; remove it"
         )
     there = sorted(entry.name for entry in folder.iterdir() if entry.name != _LOCK)
     foreign = [name for name in there if name not in _OURS] or ([] if _is_ours(folder) else there)
     if foreign:
-        raise InputError(
+        raise CertificateError(
             f"{str(folder)!r} holds {foreign[0]!r}, which was not left by a sign-off; choose another folder with -o"
         )
 
@@ -305,9 +305,9 @@ def _require_kept(
     for now, then in zip(stages_in(again), stages_in(results), strict=True):
         if now != then:
             why = next(result.message for result in again if result.name == now.name)
-            raise InputError(f"{now.name}: the stored evidence is not enough to judge it again: {why}")
+            raise CertificateError(f"{now.name}: the stored evidence is not enough to judge it again: {why}")
     for finding in unjudged(context, stages, again):
-        raise InputError(str(finding))
+        raise CertificateError(str(finding))
 
 
 def _drop_vectors(folder: Path) -> None:

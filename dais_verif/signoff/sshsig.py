@@ -23,7 +23,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import read_plain
 from dais_verif.passphrase import PASSPHRASE, passphrase
 
@@ -73,14 +73,16 @@ def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519Priv
     if encrypted:
         words = passphrase() or (ask(f"passphrase of {path}: ") if ask else None)
         if not words:
-            raise InputError(f"key {str(path)!r} needs a passphrase; set {PASSPHRASE}, or call it from a terminal")
+            raise CertificateError(
+                f"key {str(path)!r} needs a passphrase; set {PASSPHRASE}, or call it from a terminal"
+            )
     try:
         key = serialization.load_ssh_private_key(data, words.encode() if words else None)
     except (ValueError, UnsupportedAlgorithm, TypeError) as error:
         why = "the passphrase is wrong" if encrypted else str(error) or "it is damaged"
-        raise InputError(f"key {str(path)!r} cannot be used: {why}; `ssh-keygen -t ed25519` makes one") from None
+        raise CertificateError(f"key {str(path)!r} cannot be used: {why}; `ssh-keygen -t ed25519` makes one") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(f"key {str(path)!r} is not an Ed25519 key; `ssh-keygen -t ed25519` makes one")
+        raise CertificateError(f"key {str(path)!r} is not an Ed25519 key; `ssh-keygen -t ed25519` makes one")
     return key
 
 
@@ -182,4 +184,4 @@ class _Reader:
 
 
 def _refuse(why: str) -> NoReturn:
-    raise InputError(f"the signature is not valid: {why}")
+    raise CertificateError(f"the signature is not valid: {why}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from dais_verif.counts import counted
 from dais_verif.dut.discover import unused_in
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.record.signoff import PROOF
 from dais_verif.signoff.context import (
     Context,
@@ -93,7 +93,7 @@ def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Pat
     done = call("emit", [*program, "--top", top, *pipeline, "-o", str(path)], folder / RTL, keeps=False)
     if done.exit_code:
         tree = read_tree(folder / RTL / "printed.json")
-        raise InputError(f"no RTL was emitted: {tree.get('message')}")
+        raise PolicyError(f"no RTL was emitted: {tree.get('message')}")
     return path
 
 
@@ -166,7 +166,7 @@ def _of_simulation(context: Context, seed: int) -> Asked:
 
 
 def _run_nothing(context: Context, folder: Path) -> None:
-    raise InputError("the policy names no seed, so nothing is simulated; use, for example, seeds = [0]")
+    raise PolicyError("the policy names no seed, so nothing is simulated; use, for example, seeds = [0]")
 
 
 def _judge_nothing(context: Context, folder: Path) -> Judgement:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from dais_verif.applied_folder import files_beside
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, PolicyError
 from dais_verif.files import open_plain, read_plain
 from dais_verif.machine import Machine, looks_like_machine, parse_machine
 from dais_verif.network_files import load_program
@@ -87,7 +87,7 @@ class Subject:
         """Return the only file of a role. Raises ``InputError`` unless there is exactly one."""
         found = self.of(role)
         if len(found) != 1:
-            raise InputError(f"{counted(len(found), 'file')} of role {role!r} signed off, must be one")
+            raise PolicyError(f"{counted(len(found), 'file')} of role {role!r} signed off, must be one")
         return found[0]
 
     @property
@@ -119,9 +119,9 @@ def sha256_of(path: Path) -> str:
                 digest.update(block)
                 left -= len(block)
                 if left < 0:
-                    raise InputError(f"file {str(path)!r} grows while it is read")
+                    raise PolicyError(f"file {str(path)!r} grows while it is read")
         except OSError as error:
-            raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+            raise PolicyError(f"cannot read {str(path)!r}: {error.strerror}") from None
     return digest.hexdigest()
 
 
@@ -151,9 +151,9 @@ def subject_of(
     if a file that the policy names, or that the RTL includes, is missing.
     """
     if design.origin.file_sha256 is None:
-        raise InputError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
+        raise PolicyError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
     if isinstance(design, Machine) and sha256_of(path) != design.origin.file_sha256:
-        raise InputError.of(
+        raise PolicyError.of(
             "{path!r} names files for its blocks, or was changed meanwhile; a sign-off certifies a machine in one file:"
             " write it as one, with dais-verif convert",
             path=str(path),
@@ -163,7 +163,7 @@ def subject_of(
     for source in sources:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "is not there"
-            raise InputError(
+            raise PolicyError(
                 f"RTL file {str(source)!r} {problem}; [rtl] files names the files of module {policy.rtl.top}"
             )
     files += [file_hash("rtl", source) for source in sources]

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from dais_verif.dut.directives import Directives, as_synthesized, directives_of, readings, told
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.signoff.context import (
     Context,
@@ -82,7 +82,7 @@ def _run_nothing(context: Context, folder: Path) -> None:
 
 
 def _refuse(context: Context, folder: Path, found: dict[str, Directives]) -> Judgement:
-    raise InputError("synthesis reads it differently from simulators: " + "; ".join(_told(found)))
+    raise CertificateError("synthesis reads it differently from simulators: " + "; ".join(_told(found)))
 
 
 def _told(found: dict[str, Directives]) -> Iterator[str]:

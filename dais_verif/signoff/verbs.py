@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import dais_verif
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import CertificateError, CertificateFailure, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.toolchain.verilator_runtime import PARANOID
 
@@ -62,7 +62,7 @@ def own_cache(folder: Path, *, paranoid: bool = False) -> Iterator[None]:
     make_folder(folder)
     folder.chmod(0o700)
     if any(folder.iterdir()):
-        raise InputError(f"{str(folder)!r} cannot be emptied; choose another folder with -o")
+        raise CertificateError(f"{str(folder)!r} cannot be emptied; choose another folder with -o")
     told = {"DAIS_VERIF_CACHE": str(folder.absolute()), **({PARANOID: "1"} if paranoid else {})}
     before = _cache.set(told)
     try:
@@ -96,7 +96,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
                 start_new_session=True,  # this process receives Ctrl-C, and stops the command
             )
         except OSError as error:
-            raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from None
+            raise CertificateFailure(f"{sys.executable} cannot be started: {error.strerror}") from None
         try:
             process.wait()
         except BaseException:
@@ -114,7 +114,7 @@ def read_call(folder: Path) -> Call:
     try:
         return Call(**json.loads(read_plain(path, 1 << 24)))
     except (InputError, ValueError, TypeError) as error:
-        raise InputError(f"{str(path)!r} does not record how a command was run ({error})") from None
+        raise CertificateError(f"{str(path)!r} does not record how a command was run ({error})") from None
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dais_verif.dut.discover import Port
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 
 __all__ = ["OriginalDesign", "inverting_wrapper"]
 
@@ -54,7 +54,7 @@ def inverting_wrapper(
     outputs are compared with these rows, whose other bits are 0; None: all bits. Raises ``InputError`` for inout ports.
     """
     if any(port.direction == "inout" for port in design.ports):
-        raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
+        raise CertificateError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
     lines = _verilog if design.types is None else _vhdl
     return "\n".join([*lines(interface, design, name, rare, inverted, compared), ""])
 

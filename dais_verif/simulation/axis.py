@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import SimulatorError, SimulatorFailure, ToolError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -73,7 +73,7 @@ def simulate_axis(
     unusable options.
     """
     if latency < 0 or user_bits < 0:
-        raise InputError(f"latency {latency} and user_bits {user_bits} must both be at least 0")
+        raise SimulatorError(f"latency {latency} and user_bits {user_bits} must both be at least 0")
     ports = ports_of(program)
     folder = Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,10 +127,12 @@ def _simulate(
     results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout, ones_for_x=True)
     log = run / "simulation.log"
     if not answer_path.is_file():
-        raise ToolError(f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
+        raise SimulatorFailure(
+            f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})"
+        )
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
-        raise ToolError(
+        raise SimulatorFailure(
             f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
         )
     return AxisOutcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.known import KNOWN
@@ -44,7 +44,7 @@ _COPY = re.compile(r"\brtl/\d+/")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
 
 
-class StoppedRun(ToolError):
+class StoppedRun(SimulatorFailure):
     """A simulation was built and started, and ended before it compared everything."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.files import write_atomically
 from dais_verif.record.coverage import RtlCoverage, RtlPoints
 
@@ -48,7 +48,7 @@ def collect(folder: Path) -> RtlCoverage:
         for point, count in _read(path):
             counts[point] += count
     if not counts:
-        raise ToolError(f"Verilator's simulation left no coverage in {folder}")
+        raise SimulatorFailure(f"Verilator's simulation left no coverage in {folder}")
     kinds = sorted({point.kind for point in counts})
     totals = [[count for point, count in counts.items() if point.kind == kind] for kind in kinds]
     data, missed = folder.parent / _DATA, folder.parent / _MISSED

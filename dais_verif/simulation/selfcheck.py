@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import SimulatorError
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
@@ -62,10 +62,12 @@ def selfcheck_signatures(program: Program, beats: Iterable[int]) -> dict[int, in
     wanted = sorted(set(beats))
     wrong = [number for number in wanted if not 1 <= number <= MOST_BEATS]
     if wrong or not wanted:
-        raise InputError(f"a self-check has 1 to {MOST_BEATS} beats, not {wrong[0] if wrong else 'none'}")
+        raise SimulatorError(f"a self-check has 1 to {MOST_BEATS} beats, not {wrong[0] if wrong else 'none'}")
     ports, golden = ports_of(program), Golden(program)
     if not ports.output_bits:
-        raise InputError.of("the program has no output bits, so a self-check would compare nothing; leave out {axil}")
+        raise SimulatorError.of(
+            "the program has no output bits, so a self-check would compare nothing; leave out {axil}"
+        )
     count = -(-ports.output_bits // _LANE)
     lanes = np.full(count, 0xFFFFFFFF, dtype=np.uint32)
     found: dict[int, int] = {}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import MissingTool, SimulatorFailure
 from dais_verif.simulation import launch
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.build import RtlDesign, build
@@ -19,7 +19,6 @@ from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import process, sandbox
-from dais_verif.toolchain.tools import MissingTool
 
 __all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin", "is_clean"]
 
@@ -38,7 +37,7 @@ class SimulatorOutcome:
     also_read: tuple[Path, ...] = ()
 
 
-class UnfinishedBuild(ToolError):
+class UnfinishedBuild(SimulatorFailure):
     """A build was ended because another simulator cannot build the design."""
 
 

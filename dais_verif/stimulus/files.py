@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dais_verif.arrays import damage_of, is_archive, read_arrays
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, VectorError
 from dais_verif.files import open_plain
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Ports
@@ -39,7 +39,7 @@ def read_batch(path: str | Path, n_in: int) -> Batch:
     try:
         return Batch.of(rows, n_in)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise VectorError(f"{path}: {error}") from None
 
 
 def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
@@ -49,10 +49,10 @@ def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
         whole = Batch.of(rows, len(ports.inputs))
         for j, column in enumerate(whole.columns):
             if column.exponent < 0:
-                raise InputError(f"input {j} has values that are not integers; raw inputs must be integers")
+                raise VectorError(f"input {j} has values that are not integers; raw inputs must be integers")
         return batch_of_raw(whole, ports)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise VectorError(f"{path}: {error}") from None
 
 
 def batch_of_raw(whole: Batch, ports: Ports) -> Batch:
@@ -70,7 +70,7 @@ def _rows(path: Path, n_in: int) -> Any:
         is_npy = begin == _NPY_MAGIC
         return _read_npy(path, n_in) if is_npy else _read_csv(path, n_in)
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        raise VectorError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 
 
 def _read_npy(path: Path, n_in: int) -> Any:
@@ -82,7 +82,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
     except OSError:
         raise
     except Exception as error:  # numpy's header parser raises various errors, from TokenError to TypeError
-        raise InputError(f"{path}: not a readable .npy file ({damage_of(error)}); numpy.save writes one") from None
+        raise VectorError(f"{path}: not a readable .npy file ({damage_of(error)}); numpy.save writes one") from None
     return np.array(_table(path, array, n_in))
 
 
@@ -92,7 +92,7 @@ def _read_npz(path: Path, n_in: int) -> Any:
     fitting = [name for name, array in arrays.items() if array.ndim > 1 and math.prod(array.shape[1:]) == n_in]
     if len(fitting) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
-        raise InputError(
+        raise VectorError(
             f"{path}: has arrays {shapes}; {len(fitting)} of them have rows of {n_in} elements (one per input), "
             "must be 1"
         )
@@ -102,9 +102,9 @@ def _read_npz(path: Path, n_in: int) -> Any:
 def _table(path: Path, array: NDArray[Any], n_in: int) -> NDArray[Any]:
     """Return ``array`` as rows. Raises ``InputError`` if it does not consist of numbers, or has too many rows."""
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-        raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
+        raise VectorError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:
-        raise InputError(f"{path}: {counted(array.shape[0], 'row')}, must be at most {_MAX_ROWS}")
+        raise VectorError(f"{path}: {counted(array.shape[0], 'row')}, must be at most {_MAX_ROWS}")
     if array.ndim > 2:
         array = array.reshape(array.shape[0], math.prod(array.shape[1:]))
     elif array.ndim == 1:
@@ -124,10 +124,10 @@ def _read_csv(path: Path, n_in: int) -> Any:
                     continue  # a header
                 if len(cells) != n_in:
                     many = counted(len(cells), "value")
-                    raise InputError(f"{path}, line {number}: {many}, must be {n_in}: one per input")
+                    raise VectorError(f"{path}, line {number}: {many}, must be {n_in}: one per input")
                 rows.append([_number(cell, path, number, column) for column, cell in enumerate(cells)])
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: neither .npy nor readable CSV ({error})") from None
+        raise VectorError(f"{path}: neither .npy nor readable CSV ({error})") from None
     array = np.empty((len(rows), n_in), dtype=object)
     for row, values in enumerate(rows):
         array[row] = values
@@ -158,8 +158,8 @@ def _number(cell: str, path: Path, line: int, column: int) -> int | float:
     try:
         value = float(cell)
     except ValueError:
-        raise InputError(f"{path}, line {line}, column {column + 1}: {cell!r:.40} is not a number") from None
+        raise VectorError(f"{path}, line {line}, column {column + 1}: {cell!r:.40} is not a number") from None
     if math.isfinite(value):
         return value
     where = f"{path}, line {line}, column {column + 1}"
-    raise InputError(f"{where}: {cell!r:.40} is not a finite float64; integers may have any size, written out")
+    raise VectorError(f"{where}: {cell!r:.40} is not a finite float64; integers may have any size, written out")

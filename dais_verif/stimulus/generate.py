@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 from dais_verif.program.opcodes import INPUT
@@ -66,7 +66,7 @@ def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
 def require_rows(rows: int) -> None:
     """Raise ``InputError`` if ``rows`` are more vectors than can be generated."""
     if rows > _MAX_ROWS:
-        raise InputError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
+        raise VectorError(f"{rows} vectors were asked for, must be at most {_MAX_ROWS}")
 
 
 class Generated:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import MachineInputError
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Element
 from dais_verif.program import FixedType
@@ -110,16 +110,16 @@ def given_sequences(path: Path, machine: Machine) -> list[InputSequence]:
     """Return the exact sequences in the file ``path``. Raises ``InputError`` with file, signal and rule."""
     arrays, _ = read_sequences(path, {signal.name: len(signal.types) for signal in machine.inputs})
     if not arrays:
-        raise InputError.of(
+        raise MachineInputError.of(
             "{path}: the machine has no inputs; {vectors} says how many cycles are simulated", path=path
         )
     if len({array.shape[:2] for array in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise InputError(f"{path}: the inputs differ in their numbers of sequences or cycles: {shapes}")
+        raise MachineInputError(f"{path}: the inputs differ in their numbers of sequences or cycles: {shapes}")
     for name, array in arrays.items():
         whole = array.dtype.kind in "iub" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
         if not whole or not np.isfinite(array).all():
-            raise InputError(f"{path}: {name} must hold finite numbers, integers or floats of at most 64 bits")
+            raise MachineInputError(f"{path}: {name} must hold finite numbers, integers or floats of at most 64 bits")
     sequences, cycles = next(iter(arrays.values())).shape[:2]
     return [
         InputSequence(

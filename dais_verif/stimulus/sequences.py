@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.arrays import is_archive, read_arrays
-from dais_verif.errors import InputError
+from dais_verif.errors import MachineInputError
 
 __all__ = ["npz_of", "read_sequences"]
 
@@ -23,15 +23,17 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
     Arrays without an axis of sequences have one sequence. Raises ``InputError`` with file and signal for other files.
     """
     if not is_archive(Path(path)):
-        raise InputError(f"{path}: is not an .npz file: a machine's inputs are one array per signal, numpy.savez(...)")
+        raise MachineInputError(
+            f"{path}: is not an .npz file: a machine's inputs are one array per signal, numpy.savez(...)"
+        )
     found = read_arrays(Path(path))
     if sorted(found) != sorted(elements):
         given, wanted = (", ".join(sorted(names)) or "none" for names in (found, elements))
-        raise InputError(f"{path}: has arrays {given}; the inputs of the machine are {wanted}")
+        raise MachineInputError(f"{path}: has arrays {given}; the inputs of the machine are {wanted}")
     several = any(array.ndim == 3 for array in found.values())
     for name, array in found.items():
         if array.ndim not in (2, 3) or (array.ndim == 3) != several or array.shape[-1] != elements[name]:
-            raise InputError(
+            raise MachineInputError(
                 f"{path}: {name} has shape {array.shape}, must be (cycles, {elements[name]}), or"
                 f" (sequences, cycles, {elements[name]}) for all signals"
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.arrays import is_archive, read_arrays
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
@@ -55,11 +55,11 @@ def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
     missing = [one.name for one in inputs if one.name not in arrays]
     if missing:
         there = ", ".join(arrays) or "none"
-        raise InputError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
+        raise VectorError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
     found = [_flat(path, arrays[one.name], one) for one in inputs]
     if len({len(array) for array in found}) > 1:
         counts = ", ".join(f"{one.name} {len(array)}" for one, array in zip(inputs, found, strict=True))
-        raise InputError(f"{path}: inputs have different numbers of samples: {counts}")
+        raise VectorError(f"{path}: inputs have different numbers of samples: {counts}")
     return np.concatenate(found, axis=1)
 
 
@@ -68,11 +68,11 @@ def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
     sizes = [one.shape, one.shape[1:] if one.shape[:1] == (1,) else one.shape, (math.prod(one.shape),)]
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or not array.ndim or array.shape[1:] not in sizes:
         wanted = ", ".join(["samples", *map(str, sizes[1])])
-        raise InputError(
+        raise VectorError(
             f"{path}: {one.name} is {array.dtype} of shape {array.shape}, must be numbers of shape ({wanted})"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InputError(f"{path}: {one.name} holds numbers that are not finite")
+        raise VectorError(f"{path}: {one.name} holds numbers that are not finite")
     return array.reshape(len(array), math.prod(one.shape)).astype(np.float64 if array.dtype.kind == "f" else object)
 
 
@@ -89,7 +89,7 @@ def _require_held(path: str | Path, one: InputTensor, number: int, batch: Batch,
         if exact.denominator != 1 or not kind.raw_min <= exact <= kind.raw_max:
             place = ", ".join(map(str, np.unravel_index(number, one.shape))) if one.shape else ""
             step = Fraction(2) ** -kind.f
-            raise InputError(
+            raise VectorError(
                 f"{path}: sample {row}: {one.name}[{place}] is {float(batch.value(row, at))!r}; the input takes "
                 f"{float(kind.raw_min * step)!r} to {float(kind.raw_max * step)!r} in steps of {float(step)!r}: round "
                 "and clip it as the network's quantiser does"

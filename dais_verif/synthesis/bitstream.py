@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamError, BitstreamFailure, ToolError
 from dais_verif.synthesis.constraints import constraints_text
 from dais_verif.synthesis.devices import DEVICES, Device
 from dais_verif.synthesis.yosys import RTLIL, Synthesis
@@ -116,7 +116,7 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
             if n > most
         ]
         if over:
-            raise InputError(
+            raise BitstreamError(
                 f"the design does not fit into {device.title}: it needs {', '.join(over)}; choose a larger device, or a"
                 " smaller program"
             ) from None
@@ -135,7 +135,7 @@ def _write_places(folder: Path) -> None:
             module["netnames"] = {name: net for name, net in nets.items() if driven.issuperset(net["bits"])}
             module.pop("settings", None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"what nextpnr wrote into {_PLACED} cannot be used: {error}") from None
+        raise BitstreamFailure(f"what nextpnr wrote into {_PLACED} cannot be used: {error}") from None
     (folder / PLACED).write_text(json.dumps({"modules": modules}, separators=(",", ":")), encoding="utf-8")
 
 
@@ -156,6 +156,6 @@ def _registers(report: Path) -> float | None:
         clocks = json.loads(report.read_bytes())["fmax"]
         return min((float(clock["achieved"]) for clock in clocks.values()), default=None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(
+        raise BitstreamFailure(
             f"nextpnr's report {report} cannot be used ({error}); it must be version 0.4 or newer"
         ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.synthesis.devices import DEVICES, package_pins
 from dais_verif.synthesis.pnr import Port
 
@@ -22,7 +22,7 @@ def require_pins(device: str, bits: int) -> None:
     """Raise ``InputError`` if ``bits``, the number of bits of all ports, exceeds the pins of ``device``."""
     pins = len(package_pins(DEVICES[device]))
     if bits > pins:
-        raise InputError.of(
+        raise BitstreamError.of(
             "the ports have {bits} bits, and {given} has {pins} pins: {more} too many; put the core behind a serial"
             " link with {wrap} uart or {wrap} spi",
             bits=bits,
@@ -68,20 +68,20 @@ def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -
         if not words:
             continue
         if words[0] != "set_io" or len(words) != 3 or words[1].startswith("-"):
-            raise InputError(f"{place}: {line.strip()!r} must be `set_io NAME PIN`")
+            raise BitstreamError(f"{place}: {line.strip()!r} must be `set_io NAME PIN`")
         bit, pin = words[1], words[2]
         if bit not in wanted:
             near = ", ".join(wanted[:3])
-            raise InputError(f"{place}: {bit!r} is not a bit of a port; the ports begin with {near}")
+            raise BitstreamError(f"{place}: {bit!r} is not a bit of a port; the ports begin with {near}")
         if bit in found:
-            raise InputError(f"{place}: {bit!r} has the pin {found[bit]} already")
+            raise BitstreamError(f"{place}: {bit!r} has the pin {found[bit]} already")
         if pin not in known:
-            raise InputError(f"{place}: {device} has no pin {pin!r} that a design can use")
+            raise BitstreamError(f"{place}: {device} has no pin {pin!r} that a design can use")
         if pin in found.values():
-            raise InputError(f"{place}: pin {pin} is taken already")
+            raise BitstreamError(f"{place}: pin {pin} is taken already")
         found[bit] = pin
     missing = [bit for bit in wanted if bit not in found]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise InputError(f"{name} names no pin for {missing[0]}{more}; add `set_io {missing[0]} PIN`")
+        raise BitstreamError(f"{name} names no pin for {missing[0]}{more}; add `set_io {missing[0]} PIN`")
     return found

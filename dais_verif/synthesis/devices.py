@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import BitstreamFailure
 from dais_verif.toolchain import tools
 
 __all__ = ["DEVICES", "Device", "Pin", "package_pins"]
@@ -65,7 +65,7 @@ def package_pins(device: Device) -> list[Pin]:
         if (x, y, block) not in drains:
             found.append(Pin(name, x, y, block, tuple(place) in pads))
     if not found:
-        raise ToolError(f"{path} has no package {device.package}; install another version of IceStorm")
+        raise BitstreamFailure(f"{path} has no package {device.package}; install another version of IceStorm")
     right, top = max(pin.x for pin in found), max(pin.y for pin in found)
     return sorted(found, key=lambda pin: _around(pin, right, top))
 

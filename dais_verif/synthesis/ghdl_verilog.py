@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, VhdlError
 from dais_verif.synthesis.ghdl_netlist import Gate, Module
 from dais_verif.verilog_names import Names, is_module_name
 
@@ -93,7 +93,7 @@ def _two_of_one_name(first: Module, second: Module, original: Callable[[str], st
     for module in (first, second):
         file, line, _ = module.body.place if module.body is not None else ("", 0, 0)
         places.append(f"{original(file) or file}:{line}")
-    return InputError(
+    return VhdlError(
         f"{places[0]}: GHDL's synthesis gives this entity the name {_plain(first.name)!r}, which it also gives to the"
         f" one at {places[1]}: two architectures of an entity, or an entity named like another with the values of its"
         " generics; rename one"
@@ -174,7 +174,7 @@ class _Writer:
         return ("oport", "data")[number] if gate.kind in _PORTS else "o"
 
     def refuse(self, gate: Gate, what: str) -> InputError:
-        return InputError(f"{self.place(gate)}: {what}")
+        return VhdlError(f"{self.place(gate)}: {what}")
 
     def place(self, gate: Gate) -> str:
         """Return the file and line of ``gate``, or of the next gate behind it, for one in a package of ours."""

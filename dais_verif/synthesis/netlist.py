@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import Argument, InputError, ToolError
+from dais_verif.errors import Argument, InputError, NetlistError, NetlistFailure
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.synthesis.dsp_rules import with_rules
 from dais_verif.synthesis.targets import NETLISTS, TARGETS, Target
@@ -47,9 +47,9 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
     """
     if not path.is_dir():
         if not path.is_file():
-            raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
+            raise NetlistError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
         if target is None:
-            raise InputError.of(
+            raise NetlistError.of(
                 "netlist {path!r}: name the cells it is made of, {target} {known}",
                 path=str(path),
                 known="|".join(NETLISTS),
@@ -59,13 +59,13 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
         record = json.loads(read_plain(path / RECORD, 1 << 28))
         made_for = str(record["target"])
     except (InputError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
+        raise NetlistError(
             f"{str(path)!r} is not a folder of `dais-verif synth ... -o DIR`: no {RECORD} in it"
         ) from error
     if made_for not in TARGETS or not (path / NETLIST).is_file():
-        raise InputError(f"{str(path)!r} holds no netlist; call `dais-verif synth ... -o DIR` again")
+        raise NetlistError(f"{str(path)!r} holds no netlist; call `dais-verif synth ... -o DIR` again")
     if target not in (None, made_for):
-        raise InputError.of(
+        raise NetlistError.of(
             "the netlist in {path!r} was made for {made_for}, not for {target} {target_given}",
             path=str(path),
             made_for=made_for,
@@ -106,7 +106,7 @@ def models(netlist: str, target: Target) -> str:
             chosen[name] = with_rules(available[name]) if name == "DSP48E1" else available[name]
             wanted |= _words(available[name])
     if empty := sorted(name for name, module in chosen.items() if not _computes(module)):
-        raise InputError.of(
+        raise NetlistError.of(
             "Yosys has no model that simulates {known}, which the netlist uses; synthesize with {without} if these "
             "are block RAMs, or give netlist and the vendor's models with {rtl}",
             known=", ".join(empty),
@@ -125,7 +125,7 @@ def _model_files(target: Target) -> list[Path]:
     paths = [*own, *(share / name for name in target.models)]
     for path in paths:
         if not path.is_file():
-            raise ToolError(
+            raise NetlistFailure(
                 f"{path}, the cell models of Yosys, does not exist; reinstall Yosys (Debian: apt-get install yosys),"
                 " or set DAIS_VERIF_YOSYS to one that has its share/yosys beside its folder"
             )

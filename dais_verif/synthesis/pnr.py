@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamError, BitstreamFailure
 from dais_verif.synthesis.targets import TARGETS
 from dais_verif.synthesis.yosys import RTLIL, STEP, Synthesis
 from dais_verif.toolchain import tools
@@ -63,7 +63,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     target, folder, begun = TARGETS[done.target], done.folder, time.monotonic()
     if target.board is None:
         able = ", ".join(name for name, other in TARGETS.items() if other.board)
-        raise InputError.of(
+        raise BitstreamError.of(
             "no free tool places and routes {target}: {pnr} supports {able}", target=done.target, able=able
         )
     found = tools.nextpnr(target.board.family)
@@ -113,7 +113,9 @@ def harness(top: str, ports: Sequence[Port], clock: str) -> str:
     driven = [port for port in ports if port.direction == "input" and port.name != clock]
     seen = [port for port in ports if port.direction == "output"]
     if not driven or not seen or len(driven) + len(seen) < len(ports) - (clock in (port.name for port in ports)):
-        raise InputError(f"module {top} cannot be placed: it needs inputs and outputs, and must not have inout ports")
+        raise BitstreamError(
+            f"module {top} cannot be placed: it needs inputs and outputs, and must not have inout ports"
+        )
     inputs, outputs = (sum(port.width for port in some) for some in (driven, seen))
     declared = ", ".join(f"{port.direction} [{port.width - 1}:0] \\{port.name} " for port in ports)
     connections = [f".\\{clock} (clk)"] if any(port.name == clock for port in ports) else []
@@ -147,5 +149,5 @@ def _read(path: Path) -> tuple[float, dict[str, tuple[int, int]]]:
         fmax = min(float(clock["achieved"]) for clock in report["fmax"].values())
         used = {name: (int(of["used"]), int(of["available"])) for name, of in report["utilization"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"{path} does not hold a report of nextpnr that this version understands") from error
+        raise BitstreamFailure(f"{path} does not hold a report of nextpnr that this version understands") from error
     return fmax, {name: numbers for name, numbers in used.items() if numbers[0]}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import NetlistFailure
 from dais_verif.synthesis.targets import KINDS, Target
 
 __all__ = ["NetlistCosts", "Depth", "cell_types", "read_costs", "read_depth"]
@@ -41,7 +41,7 @@ def read_costs(path: Path, target: Target) -> NetlistCosts:
         design = json.loads(text[text.index("{") :])["design"]
         cells = {str(name): int(number) for name, number in design["num_cells_by_type"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"{path} does not hold the statistics of Yosys that this version understands") from error
+        raise NetlistFailure(f"{path} does not hold the statistics of Yosys that this version understands") from error
     kinds = dict.fromkeys(KINDS, 0)
     for cell, number in cells.items():
         kinds[target.kind_of(cell)] += number
@@ -54,7 +54,7 @@ def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
     length = _LENGTH.search(text)
     vias = [found[1] for line in text.splitlines() if (found := _VIA.match(line))]
     if length is None or len(vias) != int(length[1]) or not types.keys() >= set(vias):
-        raise ToolError(f"{path} does not hold a longest path of Yosys that this version understands")
+        raise NetlistFailure(f"{path} does not hold a longest path of Yosys that this version understands")
     kinds = Counter(target.kind_of(types[via]) for via in vias)
     return Depth(len(vias), {kind: kinds[kind] for kind in KINDS if kinds[kind]})
 

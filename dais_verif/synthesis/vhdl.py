@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError, ToolError, UnknownTop
+from dais_verif.errors import ToolError, UnknownTop, VhdlError, VhdlFailure
 from dais_verif.synthesis import vhdl_packages
 from dais_verif.synthesis.ghdl_fields import divided
 from dais_verif.synthesis.ghdl_netlist import Module, modules
@@ -58,7 +58,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
                     "the RTL has no entity {top_given!r}; name its top entity with {top}", top_given=top
                 ) from None
             if _ERROR.search(said):
-                raise InputError(f"{_first_error(said, sources)}; correct the RTL") from None
+                raise VhdlError(f"{_first_error(said, sources)}; correct the RTL") from None
             raise
 
     def netlist(entity: str, generics: Sequence[str] = ()) -> tuple[Module, ...]:
@@ -92,7 +92,7 @@ def _synthesized(command: Sequence[str], output: Path, sources: Sequence[Path], 
         said = log.read_text(encoding="utf-8", errors="replace")
         text = _first_error(said, sources) if _ERROR.search(said) else str(error)
         text = f"the RTL: it ends with an error of its own ({log})" if "GHDL Bug occurred" in said else text
-        raise ToolError(
+        raise VhdlFailure(
             f"GHDL's synthesis, by which a proof reads VHDL, does not support {text}; `dais-verif sim` simulates it"
         ) from None
     found = tuple(modules(output.read_text(encoding="latin-1")))

@@ -12,7 +12,7 @@ import os
 import re
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import VhdlError
 
 __all__ = ["copy_into", "redirected", "texts", "without_prefix"]
 
@@ -63,7 +63,7 @@ def redirected(source: Path, text: bytes) -> bytes:
             return f"work.{_PREFIX}{name}{breaks}"
         if name in _AS_THEY_ARE:
             return found[0]
-        raise InputError(
+        raise VhdlError(
             f"{_place(source, whole, found.start())}: a proof does not read package ieee.{name}; use ieee.numeric_std"
         )
 

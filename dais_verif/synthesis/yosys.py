@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import NetlistFailure, ToolError
 from dais_verif.synthesis.report import Depth, NetlistCosts, cell_types, read_costs, read_depth
 from dais_verif.synthesis.targets import TARGETS, Target
 from dais_verif.toolchain import tools
@@ -136,7 +136,7 @@ def synthesize(
     try:
         run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
     except ToolError as error:
-        raise ToolError(shown(str(error), sources)) from None
+        raise NetlistFailure(shown(str(error), sources)) from None
     types = cell_types(folder / RTLIL)
     return Synthesis(
         target,

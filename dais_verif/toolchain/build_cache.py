@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import SimulatorError
 from dais_verif.files import link_or_copy
 from dais_verif.toolchain import process, tools
 
@@ -57,7 +57,7 @@ def limit() -> int:
     """
     text = os.environ.get(_LIMIT_VARIABLE, str(_DEFAULT_LIMIT_MB))
     if not text.isdecimal() or len(text) > 12:
-        raise InputError(f"{_LIMIT_VARIABLE} is {text!r}; it must be a number of megabytes, 0 for no cache")
+        raise SimulatorError(f"{_LIMIT_VARIABLE} is {text!r}; it must be a number of megabytes, 0 for no cache")
     return int(text) * 1_000_000
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RtlFileError
 from dais_verif.files import require_plain
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 
@@ -115,7 +115,9 @@ def _expanded(given: Iterable[Path]) -> list[Path]:
     found = []
     for path in given:
         if not path.exists():
-            raise InputError(f"data file {str(path)!r} does not exist; give the files that the RTL reads in simulation")
+            raise RtlFileError(
+                f"data file {str(path)!r} does not exist; give the files that the RTL reads in simulation"
+            )
         found += sorted(entry for entry in path.iterdir() if entry.is_file()) if path.is_dir() else [path]
     return found
 
@@ -137,7 +139,7 @@ def _add(files: dict[str, Path], name: str, path: Path) -> None:
     path = path.absolute()
     other = files.setdefault(name, path)
     if other != path and other.read_bytes() != path.read_bytes():
-        raise InputError.of(
+        raise RtlFileError.of(
             "{name!r} may be {other!r} or {path!r}; name the right one with {data}",
             name=name,
             other=str(other),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import SimulatorError
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, run_limited
 
@@ -23,7 +23,7 @@ def part_of(device: str) -> tuple[str, str, str]:
     """Return part, package and chip of a device such as ``ice40-hx8k-ct256``. Raises ``InputError`` for other names."""
     found = DEVICE.match(device)
     if found is None:
-        raise InputError.of("{device} {value!r} is not known; must be like ice40-hx8k-ct256", value=device)
+        raise SimulatorError.of("{device} {value!r} is not known; must be like ice40-hx8k-ct256", value=device)
     return found[1], found[3], f"{found[2]}k"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.toolchain.process import Session, TimeLimitError, describe_exit, last_error
 from dais_verif.toolchain.tools import in_web_assembly
 
@@ -58,14 +58,14 @@ def run_limited(
         try:
             code = session.run(tool, limited)
         except TimeLimitError as error:
-            raise ToolError.of("{error}; " + advice("timeout"), error=error) from None
+            raise SimulatorFailure.of("{error}; " + advice("timeout"), error=error) from None
     if code == 0:
         return
     if code == -9 or _EXHAUSTED.search(log.read_text(encoding="utf-8", errors="replace")[-_END:]):
         allowed = "" if limits.megabytes is None else f": a process may take {limits.megabytes} MB"
         text = f"{tool} ran out of memory{allowed} (output: {log})"
-        raise ToolError.of("{text}; " + advice("memory"), text=text)
-    raise ToolError(f"{tool} {describe_exit(code)}: {last_error(log)} (full output: {log})")
+        raise SimulatorFailure.of("{text}; " + advice("memory"), text=text)
+    raise SimulatorFailure(f"{tool} {describe_exit(code)}: {last_error(log)} (full output: {log})")
 
 
 class _Follower:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import SimulatorError
 from dais_verif.toolchain.sources import read_others
 
 __all__ = ["Private", "copied", "options", "original", "others", "plain_name", "read", "shown"]
@@ -63,7 +63,7 @@ def _refuse_foreign(folder: Path) -> None:
     """Raise ``InputError`` if ``folder`` holds anything but the numbered entries that ``copied`` makes."""
     found = sorted(entry.name for entry in folder.iterdir() if not entry.name.isdecimal()) if folder.is_dir() else []
     if found:
-        raise InputError(
+        raise SimulatorError(
             f"folder {str(folder)!r} holds {found[0]!r}, which would be lost: dais-verif keeps copies of RTL there; "
             "choose another folder with -o"
         )
@@ -90,7 +90,7 @@ def read(source: Path) -> bytes:
     try:
         return source.read_bytes()
     except OSError as error:
-        raise InputError(f"RTL file {str(source)!r} cannot be read: {error.strerror}") from None
+        raise SimulatorError(f"RTL file {str(source)!r} cannot be read: {error.strerror}") from None
 
 
 def original(place: str, sources: Sequence[Path]) -> str:

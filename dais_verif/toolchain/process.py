@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.toolchain import sandbox
 from dais_verif.toolchain.environment import stripped
 
@@ -58,7 +58,7 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
 _LOOK_SECONDS = 0.1
 
 
-class TimeLimitError(ToolError):
+class TimeLimitError(SimulatorFailure):
     """Raised if a tool was stopped at its time limit."""
 
 
@@ -118,7 +118,7 @@ def ended_by(event: threading.Event) -> Iterator[None]:
 def raise_if_stopping(what: str) -> None:
     """Raise ``ToolError`` if this thread's run must end; for threads that wait for something other than a command."""
     if _thread.stop is not None and _thread.stop.is_set():
-        raise ToolError(f"{what} was stopped with the run")
+        raise SimulatorFailure(f"{what} was stopped with the run")
 
 
 def result_of(future: Future[_Result], what: str) -> _Result:
@@ -159,7 +159,7 @@ class Session:
             log.unlink(missing_ok=True)  # it may be a link to a file of the cache, which must not change
             log.write_bytes(b"")
         except OSError as error:
-            raise ToolError(f"{log} cannot be written: {error.strerror}") from error
+            raise SimulatorFailure(f"{log} cannot be written: {error.strerror}") from error
 
     def run(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> int:
         """Run ``commands``, at most ``jobs`` at once; return 0, or the exit code of the first one that failed.
@@ -187,7 +187,7 @@ class Session:
         """Run ``commands`` like ``run``. Raises ``ToolError`` with the first error in the log if a command fails."""
         code = self.run(tool, *commands, jobs=jobs)
         if code != 0:
-            raise ToolError(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
+            raise SimulatorFailure(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
 
     def _start(self, tool: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
@@ -209,7 +209,7 @@ class Session:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise ToolError(f"{tool} cannot be started: {command[0]}: {error.strerror}") from error
+                raise SimulatorFailure(f"{tool} cannot be started: {command[0]}: {error.strerror}") from error
 
     def _wait_for_any(self, tool: str, running: Sequence[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
         pause = _SHORTEST_PAUSE
@@ -219,7 +219,7 @@ class Session:
                 if process.poll() is not None:
                     return process
             if self._stop is not None and self._stop.is_set():
-                raise ToolError(f"{tool} was stopped with the run (output: {self.log})")
+                raise SimulatorFailure(f"{tool} was stopped with the run (output: {self.log})")
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 raise TimeLimitError(
                     f"{tool} was stopped: the time limit of {self._timeout:g} s has passed (output: {self.log})"
@@ -228,7 +228,9 @@ class Session:
                 written, before = self.log.stat().st_size, written
                 since = time.monotonic() if written != before else since
                 if time.monotonic() - since >= self._silence:
-                    raise ToolError(f"{tool} was stopped: no output for {self._silence:g} s (output: {self.log})")
+                    raise SimulatorFailure(
+                        f"{tool} was stopped: no output for {self._silence:g} s (output: {self.log})"
+                    )
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 
 __all__ = ["SANDBOX", "confined", "wanted"]
 
@@ -34,7 +34,7 @@ def confined(command: Sequence[str], cwd: Path, writable: Sequence[Path] = ()) -
     """
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise ToolError.of(
+        raise SimulatorFailure.of(
             "{sandbox} needs bubblewrap (bwrap), which was not found on PATH; install it (Debian: apt-get install "
             "bubblewrap), or leave {sandbox} out"
         )

@@ -20,13 +20,12 @@ from pathlib import Path
 from types import ModuleType
 
 from dais_verif.cache_folder import cache_dir
-from dais_verif.errors import ToolError
+from dais_verif.errors import MissingTool, ToolError, UnusableTool
 from dais_verif.toolchain.environment import stripped
 
 __all__ = [
     "GhdlTools",
     "IcarusTools",
-    "MissingTool",
     "VerilatorTools",
     "YosysTools",
     "cache_dir",
@@ -246,7 +245,7 @@ def cocotb_entry() -> str:
     folders = package.submodule_search_locations if package else None
     spec = importlib.machinery.PathFinder.find_spec("cocotb.simulator", folders)
     if spec is None or spec.origin is None:
-        raise ToolError("cocotb has no module cocotb.simulator; reinstall it (pip install --force-reinstall cocotb)")
+        raise MissingTool("cocotb has no module cocotb.simulator; reinstall it (pip install --force-reinstall cocotb)")
     return f"{Path(spec.origin).resolve()},initialize"
 
 
@@ -258,7 +257,7 @@ def libpython() -> Path:
 
         path = find_libpython.find_libpython()
     if path is None:
-        raise ToolError(
+        raise MissingTool(
             "the shared library of Python (libpython) was not found, and cocotb cannot run without it;"
             " install it (Debian: apt install libpython3-dev; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)"
             " or use a Python that has it"
@@ -275,10 +274,6 @@ def _loaded_libpython() -> str | None:
         return None
     paths = (line.split(maxsplit=5)[5] for line in mapped if name in line)
     return next((os.path.realpath(path) for path in paths if Path(path).is_file()), None)
-
-
-class MissingTool(ToolError):
-    """Raised if a program is missing; the search goes on, so that one message can name all missing programs."""
 
 
 def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
@@ -345,9 +340,9 @@ def _output(*command: str) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolError(f"{command[0]} could not be run: {error}") from error
+        raise UnusableTool(f"{command[0]} could not be run: {error}") from error
     output = done.stdout.strip()
     if done.returncode != 0 or not output:
         reply = " ".join((done.stderr.strip() or output or "no output").split())
-        raise ToolError(f"{' '.join(command)} exited with code {done.returncode}: {reply}")
+        raise UnusableTool(f"{' '.join(command)} exited with code {done.returncode}: {reply}")
     return output

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.process import Session
 from dais_verif.toolchain.tool_files import sha256_of
@@ -213,7 +213,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
     try:
         return _compiled(home(), waves=waves, coverage=coverage)
     except OSError as error:
-        raise ToolError(
+        raise SimulatorFailure(
             f"Verilator's runtime cannot be kept in {home()}: {error.strerror};"
             " set DAIS_VERIF_CACHE to a folder that is writable"
         ) from error
@@ -232,7 +232,9 @@ def install() -> None:
         made = [_compiled(place, waves=waves, coverage=coverage) for waves, coverage in _VARIANTS]
         unsafe = [why for folder in made if (why := why_unsafe(folder)) is not None]
         if unsafe:
-            raise ToolError(f"the Verilator runtime in {place} would not be safe: {unsafe[0]}; remove that folder")
+            raise SimulatorFailure(
+                f"the Verilator runtime in {place} would not be safe: {unsafe[0]}; remove that folder"
+            )
         for entry in [entry for entry in place.iterdir() if entry.is_dir() and entry not in made]:
             _remove(entry)
     except PermissionError:
@@ -347,7 +349,7 @@ def check_fits(folder: Path, manifest: Manifest) -> None:
     """Raise ``ToolError`` if options of a design and the runtime differ: the result might link, but misbehave."""
     options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     if options != manifest.options:
-        raise ToolError(
+        raise SimulatorFailure(
             f"Verilator's runtime in {folder} was compiled with other options than this design needs;"
             f" delete that folder ({options} against {manifest.options})"
         )

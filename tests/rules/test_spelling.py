@@ -19,12 +19,13 @@ from support.said import as_recorded
 from support.sources import PACKAGE, files, nodes, tree
 
 import dais_verif
+from dais_verif import errors
 from dais_verif.cli.main import cli, main
 from dais_verif.cli.options.spelling import option_of
 from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
 
 EVERY = every_opcode()
-ERRORS = {"RequestError", "InputError", "ProgramError", "StateError", "ToolError", "ViolationError", "EventError"}
+ERRORS = {*errors.__all__, "EventError"}
 
 #: An option. Text in backquotes, or in parentheses after the name of a program, is a command, not an argument.
 OPTION = re.compile(r"(?<![\w-])--[a-z]")

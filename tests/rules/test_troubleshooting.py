@@ -1,60 +1,57 @@
-"""Errors and verdicts lead to sections that docs/troubleshooting.md has."""
+"""Each error has a code, and docs/troubleshooting.md a section for each code and each verdict."""
 
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
-from support.sources import PACKAGE, files, module_name, tree
+from support.sources import PACKAGE, files, tree
 
 import dais_verif
 from dais_verif import errors
 from dais_verif.cli import main
-from dais_verif.troubleshooting import (
-    CLASSES,
-    MODULES,
-    PAGE,
-    section_of_error,
-    section_of_verdict,
-)
+from dais_verif.troubleshooting import MEMORY, PAGE, section_of_error, section_of_verdict
+from dais_verif.troubleshooting_page import GROUPS, page
 from dais_verif.verdict import Verdict
 
 PROGRAM = str(PACKAGE.parent / "examples" / "quantised_mac.bin")
-TEXT = (PACKAGE.parent / PAGE).read_text(encoding="utf-8")
+CODES = [section.code for sections in GROUPS.values() for section in sections]
 
 
-@cache
-def sections() -> dict[str, str]:
-    """Return the text of each section by the anchor that GitHub and the site make from its heading."""
-    found = re.split(r"^### (.+)$", re.sub(r"^## .*$", "", TEXT, flags=re.MULTILINE), flags=re.MULTILINE)
-    return {name.lower().replace(" ", "-"): text for name, text in zip(found[1::2], found[2::2], strict=True)}
+def kinds(base: type[errors.DaisError] = errors.DaisError) -> list[type[errors.DaisError]]:
+    """Return all classes of errors of the package that are loaded."""
+    return [one for kind in base.__subclasses__() for one in (kind, *kinds(kind)) if kind.__module__[:5] == "dais_"]
 
 
-def test_every_section_that_an_error_or_a_verdict_names_exists() -> None:
-    verdicts = {section_of_verdict(verdict).partition("#")[2] for verdict in Verdict} - {""}
-    assert {*CLASSES.values(), *MODULES.values(), "memory", *verdicts} <= sections().keys()
+def test_each_code_has_one_section_and_each_section_a_code() -> None:
+    of_classes = {kind.code for kind in kinds() if kind is not errors.VerdictError}
+    assert of_classes | {MEMORY} | {verdict.code for verdict in Verdict} - {"pass"} == set(CODES)
+    assert len(set(CODES)) == len(CODES)
 
 
-def test_every_class_and_module_that_has_a_section_exists() -> None:
-    classes = {node.name for path in files() for node in tree(path).body if isinstance(node, ast.ClassDef)}
-    assert CLASSES.keys() <= classes
-    modules = {module_name(path, PACKAGE) for path in files()}
-    assert MODULES.keys() <= modules
+def test_the_page_is_the_generated_one() -> None:
+    assert (PACKAGE.parent / PAGE).read_text(encoding="utf-8") == page(), "run: make troubleshooting"
 
 
-def test_the_page_has_each_anchor_once() -> None:
-    names = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
-    assert len({name.lower() for name in names}) == len(names)
+def test_each_error_that_is_raised_has_a_code_of_its_own() -> None:
+    general = {"DaisError", "InputError", "ToolError"}
+    made = [
+        (str(path), node.lineno)
+        for path in files()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removesuffix(".of").rpartition(".")[2] in general
+    ]
+    assert made == []
 
 
-def test_an_error_without_a_section_leads_to_that_of_its_verdict() -> None:
-    assert section_of_error(errors.InputError("x")) == f"{PAGE}#invalid-input"
-    assert section_of_error(errors.ToolError("x")) == f"{PAGE}#tool-failure"
+def test_an_exception_of_another_package_leads_to_the_section_of_its_kind() -> None:
+    assert section_of_error(ImportError("x")) == f"{PAGE}#missing-package"
+    assert section_of_error(OSError("x")) == f"{PAGE}#files"
+    assert section_of_error(MemoryError()) == f"{PAGE}#memory"
     assert section_of_error(ValueError("x")) == f"{PAGE}#internal-error"
+    assert section_of_error(errors.VerdictError(Verdict.X_IN_OUTPUT, "x")) == f"{PAGE}#x-in-output"
 
 
 def test_a_record_that_is_not_a_pass_names_its_section() -> None:
@@ -66,7 +63,7 @@ def test_a_record_that_is_not_a_pass_names_its_section() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "anchor"),
+    ("words", "code"),
     [
         (["check", "nowhere.bin"], "files"),
         (["check"], "options"),
@@ -78,7 +75,7 @@ def test_a_record_that_is_not_a_pass_names_its_section() -> None:
 )
 def test_the_line_ends_with_the_link(
     words: list[str],
-    anchor: str,
+    code: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -88,4 +85,4 @@ def test_the_line_ends_with_the_link(
     (tmp_path / "x.csv").write_text("1,2\n")
     assert main._run(words) == Verdict.INVALID_INPUT.exit_code
     err = capsys.readouterr().err
-    assert err.endswith(f"{PAGE}#{anchor}\n") and err.count("\n") == 1, err
+    assert err.endswith(f"{PAGE}#{code}\n") and err.count("\n") == 1, err

@@ -103,7 +103,7 @@ class TestElementwise:
         asked = HabanaKernelParams("mul", (x, x), (Tensor.of(F32, 4),))
         with pytest.raises(GlueError, match="it requires output_types") as refused:
             instantiate(LIBRARY, asked)
-        assert refused.value.code is GlueCode.INCOMPATIBLE_DATA_TYPE
+        assert refused.value.glue_code is GlueCode.INCOMPATIBLE_DATA_TYPE
         again = apply_written(asked, refused.value.instance.written_back)
         assert again.output_tensors[0].data_type == FixedType(1, 7, 4)
         raw = np.array([[-32, -32, 31, 31]]), np.array([[-32, 31, -32, 31]])
@@ -349,7 +349,7 @@ class TestPooling:
 
         with raises(GlueError) as refused:
             instantiate(LIBRARY, asked("avg_pool", 4, pad_h=1, exclude_pads=1))
-        assert refused.value.code is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+        assert refused.value.glue_code is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
         x = random_raw(np.random.default_rng(3), s4, (2, 3, 4))
         with_pads, without = (made(asked("avg_pool", 2, exclude_pads=n)) for n in (0, 1))
         assert (run_instance(with_pads, [x])[0] == run_instance(without, [x])[0]).all()

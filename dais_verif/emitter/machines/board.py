@@ -17,7 +17,7 @@ from dais_verif.emitter.machines.folder import written_folder
 from dais_verif.emitter.machines.machine import emit_machine
 from dais_verif.emitter.rtl_library import AXIS_FILES, library_sources
 from dais_verif.emitter.writer import Writer
-from dais_verif.errors import InputError
+from dais_verif.errors import EmitterError
 from dais_verif.machine import Machine, Signal
 from dais_verif.machine.ports import CLOCK, bits_of, offsets_of, port_names
 from dais_verif.machine.restart import Restart, restart_of
@@ -61,7 +61,7 @@ def machine_board(
     """
     bits_in, bits_out = board_bits(machine)
     if cycles * max(bits_in, bits_out) > _MOST_BITS:
-        raise InputError.of(
+        raise EmitterError.of(
             "{cycles_given} cycles of {bits} bits are {total} bits per vector, must be at most {most}: choose fewer"
             " cycles",
             cycles_given=cycles,
@@ -72,7 +72,7 @@ def machine_board(
     library = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*_files(link))}
     taken = {name.removesuffix(".v") for name in library} | {f"{core}_axis", f"{core}_{link}"}
     if core in taken:
-        raise InputError.of("{top} {core} gives two modules {core}; choose another {top}", core=core)
+        raise EmitterError.of("{top} {core} gives two modules {core}; choose another {top}", core=core)
     restart = restart_of(machine)
     text = emit_machine(restart.core, core, taken) if text is None else text
     made = {

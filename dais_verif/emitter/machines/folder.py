@@ -13,7 +13,7 @@ from dais_verif.emitter.folder import MANIFEST, SCHEMA
 from dais_verif.emitter.machines.axis import emit_machine_axis
 from dais_verif.emitter.machines.machine import emit_machine
 from dais_verif.emitter.rtl_library import library_sources
-from dais_verif.errors import InputError
+from dais_verif.errors import EmitterError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of
 from dais_verif.machine.streams import MachineStream
@@ -38,7 +38,7 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
     library = {path.stem: path.read_text(encoding="utf-8") for path in library_sources(*_LIBRARY)}
     for module in re.findall(r"^module (\w+)", text, re.MULTILINE):
         if module in (*library, top):
-            raise InputError.of(
+            raise EmitterError.of(
                 "{top} {core} gives two modules {module}; choose another {top}", core=core, module=module
             )
     rtl = {f"rtl/{name}.v": content for name, content in library.items()}

@@ -16,7 +16,7 @@ from dais_verif.approx import Configuration, ConfigurationFile, pareto, text_of
 from dais_verif.approx.accuracy import Accuracy
 from dais_verif.approx.budget import choose_within
 from dais_verif.approx.columns import predicted_speedup, rewrite_columns
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import ApproximationError, InputError, RequestError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
 from dais_verif.flows.approximation.networks import Opened, Samples, open_network, read_samples
@@ -197,7 +197,7 @@ def _require_own(folder: Path) -> None:
     """Raise ``InputError`` if ``folder`` holds files of the names that are written, and no record of an earlier run."""
     there = [name for name in (_FILE, *_CURVES.values()) if (folder / name).exists()]
     if earlier_record(folder / _RECORD, MeasuredRecord) is None and there:
-        raise InputError(
+        raise ApproximationError(
             f"{str(folder / there[0])!r} would be overwritten, and no earlier run left it; "
             "choose another folder with -o"
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dais_verif.approx import ConfigurationFile
 from dais_verif.arrays import is_archive, read_arrays
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError, InputError
 from dais_verif.files import read_plain
 from dais_verif.flows.approximation.opened import open_configurations
 from dais_verif.flows.progress import Progress
@@ -74,28 +74,30 @@ def read_samples(path: Path, network: Network) -> Samples:
     columns, count = [], None
     for name in network.inputs:
         if name not in arrays:
-            raise InputError(f"{path}: has no array {name!r}, an input of the network; it has {', '.join(arrays)}")
+            raise ApproximationError(
+                f"{path}: has no array {name!r}, an input of the network; it has {', '.join(arrays)}"
+            )
         array, tensor = arrays[name], network.tensors[name]
         shape = tensor.shape[1:] if tensor.shape[:1] == (1,) else tensor.shape
         if array.shape[1:] not in (shape, tensor.shape) or array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-            raise InputError(
+            raise ApproximationError(
                 f"{path}: {name} has shape {array.shape}, {array.dtype}; must be numbers, (samples, *{shape})"
             )
         if count not in (None, len(array)):
-            raise InputError(
+            raise ApproximationError(
                 f"{path}: {name} has {counted(len(array), 'sample')}, but the inputs before it have {count}"
             )
         count = len(array)
         if not count:
-            raise InputError(f"{path}: has no samples")
+            raise ApproximationError(f"{path}: has no samples")
         columns.append(array.reshape(count, -1).astype(np.float64))
         _require_held(path, name, columns[-1], tensor.type)
     labels = next((arrays[name] for name in _LABELS if name in arrays), None)
     outputs = sum(int(np.prod(network.tensors[name].shape)) for name in network.outputs)
     if labels is None or labels.shape != (count,) or labels.dtype.kind not in "iu":
-        raise InputError(f"{path}: must have an array of {count} integers called {' or '.join(_LABELS[:2])}")
+        raise ApproximationError(f"{path}: must have an array of {count} integers called {' or '.join(_LABELS[:2])}")
     if int(labels.min()) < 0 or int(labels.max()) >= outputs:
-        raise InputError(
+        raise ApproximationError(
             f"{path}: labels are {int(labels.min())} to {int(labels.max())}, must be 0 to {outputs - 1}, the outputs"
         )
     return Samples(np.concatenate(columns, axis=1), labels.astype(np.int64))
@@ -107,10 +109,12 @@ def _require_held(path: Path, name: str, values: NDArray[np.float64], kind: Any)
     if wrong.any():
         sample, element = (int(n) for n in np.argwhere(wrong)[0])
         value = values[sample, element]
-        raise InputError(f"{path}: {name} has {value!r} in sample {sample}, which its type {kind} does not hold")
+        raise ApproximationError(
+            f"{path}: {name} has {value!r} in sample {sample}, which its type {kind} does not hold"
+        )
 
 
 def _arrays(path: Path) -> Mapping[str, NDArray[Any]]:
     if not is_archive(path):
-        raise InputError(f"{path}: must be an .npz file with inputs and labels")
+        raise ApproximationError(f"{path}: must be an .npz file with inputs and labels")
     return read_arrays(path)

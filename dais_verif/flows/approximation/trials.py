@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.approx import parse
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import ClusterFailure, InputError, ToolError
 from dais_verif.flows.approximation.bounds import exact_outputs
 from dais_verif.networks.approximate import approximate
 from dais_verif.regression.cluster import connect
@@ -75,10 +75,10 @@ class Workers:
         except (InputError, ToolError):
             raise
         except Exception as error:  # any exception of Dask for lost workers
-            raise ToolError.of("{cluster} {name}: {error}", name=self._name, error=error) from None
+            raise ClusterFailure.of("{cluster} {name}: {error}", name=self._name, error=error) from None
 
 
 def _on_worker(trial: Trial, text: bytes, version: str) -> int | None:
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
+        raise ClusterFailure(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     return trial.correct(text, 1)

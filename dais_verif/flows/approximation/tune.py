@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from dais_verif.approx import text_of
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.flows.approximation.choices import Choice, Space, choice_of, word_of
 from dais_verif.flows.approximation.measure import exact_budget
@@ -183,12 +183,14 @@ def _resumed(request: TuneRequest, about: str) -> _Kept:
     try:
         found = decoded(read_plain(request.kept, _MOST_BYTES, "kept search"), _Kept)
     except msgspec.DecodeError as error:
-        raise InputError(
+        raise ApproximationError(
             f"{str(request.kept)!r} is not a file of measurements of a search, and would be overwritten: {error}; "
             "choose another output"
         ) from None
     if not request.resume:
         return _Kept(about)
     if found.about != about:
-        raise InputError(f"{str(request.kept)!r} is from a search with another network, other samples or another grid")
+        raise ApproximationError(
+            f"{str(request.kept)!r} is from a search with another network, other samples or another grid"
+        )
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dais_verif.emitter.machines.board import MOST_CYCLES
-from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.errors import BitstreamError, RequestError, ToolError
 from dais_verif.files import read_plain, require_replaceable
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.bitstream.design import BUILD_WRAPS, NONE, BuildDesign, bare_bits, build_design
@@ -106,7 +106,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     tool is missing, fails or meets a limit. After an error nothing is written.
     """
     if request.dsp and DEVICES[request.device].chip != "5k":
-        raise InputError.of(
+        raise BitstreamError.of(
             "{device} {value} has no DSPs: leave {dsp} out, or take ice40-up5k-sg48", value=request.device
         )
     require_replaceable(request.output, BUILD_RECORD)
@@ -219,7 +219,7 @@ def _require_clock(timing: BuildTiming) -> None:
     if timing.required is None or timing.met:
         return
     assert timing.allowed is not None
-    raise InputError.of(
+    raise BitstreamError.of(
         "the design reaches {allowed} MHz, less than the {required} MHz of {clock}: lower {clock}, or add {stages}",
         allowed=f"{timing.allowed:.2f}",
         required=f"{timing.required:g}",

@@ -10,7 +10,7 @@ from dais_verif.emitter.board import LINKS
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.emitter.machines.board import BOARD_CYCLES, machine_board
 from dais_verif.emitter.wrapper import wrap
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import BitstreamError, RequestError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK, bits_of
 from dais_verif.program import Program
@@ -65,7 +65,7 @@ def build_design(
         return BuildDesign(f"{_TOP}_{kind}", files, "aclk", [])
     if options is not None and kind != NONE:
         if options.reset or options.valid:
-            raise InputError.of(
+            raise BitstreamError.of(
                 "{reset} and {valid} cannot be wrapped: the wrapper handles valid data itself; leave them out"
             )
         options = replace(options, enable=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dais_verif.counts import counted
 from dais_verif.emitter.machines.board import board_bits, board_hash
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import BoardError, RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.boards.links import board_link
 from dais_verif.flows.boards.taps import TapsSearch
@@ -133,7 +133,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     if machine is not None:
         return _run_machine(machine, board, request, progress)
     if board.cycles is not None:
-        raise InputError.of("{target} {text!r}: cycles are for machines, but this is a program", text=board.text)
+        raise BoardError.of("{target} {text!r}: cycles are for machines, but this is a program", text=board.text)
     program, warnings = read_program(request.program, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulus = Stimulus([*given, WithBoundaries(program, request.vectors, request.seed, check=not request.unchecked)])
@@ -260,7 +260,7 @@ def _what(program: Program, request: BoardRequest) -> dict[str, str]:
     try:
         files = [hashlib.sha256(path.read_bytes()).hexdigest() for path in request.inputs]
     except OSError as error:
-        raise InputError(f"cannot read {error.filename!r}: {error.strerror}") from None
+        raise BoardError(f"cannot read {error.filename!r}: {error.strerror}") from None
     return {
         "version": VERSION,
         "program": program.hash,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dais_verif.errors import DaisError, InputError, RequestError, ToolError
+from dais_verif.errors import BoardError, BoardFailure, DaisError, InputError, RequestError, ToolError
 from dais_verif.files import read_plain
 from dais_verif.flows.bitstream.build import BuildRequest, build
 from dais_verif.flows.bitstream.design import NONE
@@ -49,9 +49,9 @@ def read_built(folder: Path, program: Program) -> BuildRecord:
     """Return the record of the build in ``folder``. Raises ``InputError`` unless it built ``program`` with a link."""
     record = BuildRecord.from_json(read_plain(folder / BUILD_RECORD, _MOST_RECORD_BYTES))
     if record.program.hash != program.hash:
-        raise InputError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
+        raise BoardError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
     if record.wrap == NONE:
-        raise InputError.of(
+        raise BoardError.of(
             "{blame} {folder!r} is a build without a link, so a board with it cannot be accessed", folder=str(folder)
         )
     return record
@@ -197,7 +197,7 @@ class TapsSearch:
         self.progress.notice(f"loading {bitstream}")
         ending = self.load.run({"bitstream": bitstream}, bitstream.parent, _LOADING)
         if ending.status != 0:
-            raise ToolError.of(
+            raise BoardFailure.of(
                 "the command of {load} {how}: {last}", how=ending.words, last=ending.last_line or "it printed nothing"
             )
         return self.target

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from dais_verif.counts import counted
-from dais_verif.errors import DaisError, InputError, ToolError
+from dais_verif.errors import ClusterFailure, DaisError, FuzzingError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.fuzzing.keeping import Keeper, smallest_machine, smallest_program
 from dais_verif.flows.fuzzing.replay import replayed
@@ -115,13 +115,13 @@ def _resumed(request: FuzzRequest, before: FuzzRecord | None) -> int:
     if before is None:
         return 0
     if before.kind != request.kind:
-        raise InputError.of(
+        raise FuzzingError.of(
             "{resume}: the run in {folder!r} had {kind} {before}; give that, or another folder",
             folder=str(request.output),
             before=before.kind,
         )
     if before.seed != request.seed:
-        raise InputError.of(
+        raise FuzzingError.of(
             "{resume}: the run in {folder!r} had {seed} {before}; give that, or another folder",
             folder=str(request.output),
             before=before.seed,
@@ -165,7 +165,7 @@ def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
     except DaisError:
         raise
     except Exception as error:  # any exception of Dask for lost workers
-        raise ToolError.of("{cluster} {name}: {error}", name=name, error=error) from None
+        raise ClusterFailure.of("{cluster} {name}: {error}", name=name, error=error) from None
     finally:
         for each in (client, cluster):
             if each is not None:
@@ -174,7 +174,7 @@ def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
 
 def _on_worker(stretch: Stretch, version: str) -> Judged:
     if version != VERSION:
-        raise ToolError(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
+        raise ClusterFailure(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     return _judge(stretch)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dais_verif.dut.verilog import included_by
 from dais_verif.emitter.parts import path_of
-from dais_verif.errors import DaisError, InputError, RequestError
+from dais_verif.errors import DaisError, FuzzingError, RequestError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.fuzzing.rtl_judges import RtlJudges, pins_of
 from dais_verif.fuzzing.case import Case, Row
@@ -66,10 +66,10 @@ def with_files(design: DesignRequest, case: Case) -> RtlCase:
         raise RequestError.of("{rtl} must be Verilog: VHDL cannot be reduced.")
     missing = [path for path in design.rtl if not path.is_file()]
     if missing:
-        raise InputError(f"RTL file {str(missing[0])!r} does not exist; give the files of module {design.module}")
+        raise FuzzingError(f"RTL file {str(missing[0])!r} does not exist; give the files of module {design.module}")
     files = {path.name: path.read_bytes().decode("latin-1") for path in design.rtl}
     if len(files) < len(design.rtl):
-        raise InputError("two files of the RTL have the same name; rename one of them")
+        raise FuzzingError("two files of the RTL have the same name; rename one of them")
     return RtlCase(case, files, design.module)
 
 

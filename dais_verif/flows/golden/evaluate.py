@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import RequestError, VectorError
 from dais_verif.files import write_atomically
 from dais_verif.flows.kernels.evaluate import evaluate_kernel
 from dais_verif.flows.kernels.folders import find_kernel
@@ -161,7 +161,7 @@ def _npy(done: Evaluation, raw: bool) -> bytes:
     table = np.zeros((done.record.rows, len(done.columns)), dtype=np.int64 if raw else np.float64)
     for j, column in enumerate(done.columns):
         if column.dtype == object:
-            raise InputError(f"output {j} has raw integers beyond 62 bits, which .npy cannot hold; write a .csv file")
+            raise VectorError(f"output {j} has raw integers beyond 62 bits, which .npy cannot hold; write a .csv file")
         table[:, j] = column
     file = io.BytesIO()
     np.save(file, table)

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.errors import InputError, RequestError, ViolationError
+from dais_verif.errors import RequestError, VectorError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.explain import explain_machine
@@ -93,7 +93,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     row = request.row
     if row >= batch.rows:
-        raise InputError.of("{row} {value}: there are {rows} vectors, numbered from 0 on", value=row, rows=batch.rows)
+        raise VectorError.of("{row} {value}: there are {rows} vectors, numbered from 0 on", value=row, rows=batch.rows)
     text = io.StringIO()
     with (
         progress.working("explaining"),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.emitter import machines as emitter
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import KernelError, RequestError
 from dais_verif.flows.kernels.instances import is_request
 from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.no_loss import require_no_loss, write_folder
@@ -92,9 +92,9 @@ def build_kernel(
         instance, contents = _own(name) if params is None else _requested(name, params, libraries)
     failures = check_mapping(instance.mapping).failures
     if failures:
-        raise InputError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
+        raise KernelError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
     if printf and not instance.taps:
-        raise InputError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
+        raise KernelError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
     made = _memory(instance, parallel, printf) if form == "memory" else _stream(instance, printf)
     machine = machine_json(made.machine)
     files = {
@@ -140,7 +140,7 @@ def _stream(instance: KernelInstance, printf: bool) -> _Hardware:
 
 def _own(name: str) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
     if not name.endswith(".toml"):
-        raise InputError.of(
+        raise KernelError.of(
             "{params} is missing: give the TOML file of a request for kernel {name!r}; or, instead of the name of a "
             "kernel, give the .toml file of a request or of your own kernel",
             name=name,
@@ -154,7 +154,7 @@ def _requested(
     found = find_libraries(libraries)
     request = read_params(params, found)
     if name is not None and request.node_name != name:
-        raise InputError(f"request {str(params)!r} is for kernel {request.node_name!r}, not for {name!r}")
+        raise KernelError(f"request {str(params)!r} is for kernel {request.node_name!r}, not for {name!r}")
     answer = instantiate(found, request)
     contents: dict[str, NDArray[Any]] = {
         f"input{at}": np.ldexp(content_of(tensor).astype(np.float64), -tensor.data_type.f)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.files import read_toml
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.discovery import find_libraries
@@ -36,4 +36,4 @@ def is_request(path: Path) -> bool:
     try:
         return "kernel" in parse_toml(read_toml(path, _MOST_BYTES, "the kernel"))
     except ValueError as error:
-        raise InputError(f"kernel {str(path)!r} is not valid TOML: {error}") from None
+        raise KernelError(f"kernel {str(path)!r} is not valid TOML: {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import KernelError, RequestError
 from dais_verif.flows.kernels.instances import read_instance
 from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.progress import SILENT, Progress
@@ -66,7 +66,7 @@ def read_member(text: str) -> tuple[int, ...]:
     """Parse coordinates of a member, such as ``3,2``, the fastest dimension first. Raises ``InputError``."""
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and word.isascii() and len(word) < 12 for word in words):
-        raise InputError.of("{member} is {text!r}, must be coordinates from 0 on, such as 3,2", text=text)
+        raise KernelError.of("{member} is {text!r}, must be coordinates from 0 on, such as 3,2", text=text)
     return tuple(map(int, words))
 
 
@@ -79,7 +79,7 @@ def draw_kernel(path: Path, libraries: Sequence[Path] = (), member: Sequence[int
         return picture_of(read_instance(path, libraries), member)
     folder = read_folder(path)
     if folder is None:
-        raise InputError(f"{str(path)!r} is not a folder of `kernel build`: it has no {MANIFEST}")
+        raise KernelError(f"{str(path)!r} is not a folder of `kernel build`: it has no {MANIFEST}")
     return picture_of(folder.instance, member, [folder.form], folder.facts.get("parallel", 1))
 
 

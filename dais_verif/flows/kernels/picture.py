@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, KernelError
 from dais_verif.kernels.forms.memory import require_memory_form
 from dais_verif.kernels.forms.raster import raster_of
 from dais_verif.kernels.forms.schedule import Schedule, memory_schedule, stream_schedule
@@ -54,7 +54,7 @@ def picture_of(
     geometry = mapping.geometry
     shown = tuple(size // 2 for size in geometry) if member is None else tuple(member)
     if len(shown) != len(geometry) or any(not 0 <= at < size for at, size in zip(shown, geometry, strict=False)):
-        raise InputError.of(
+        raise KernelError.of(
             "{member} is {given}; {name} has an index space of {sizes}, the fastest dimension first, counted from 0",
             given=",".join(map(str, shown)),
             name=instance.name,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dais_verif.counts import counted
 from dais_verif.dut.placement import Dut
 from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import KernelError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.golden.members import print_instance
 from dais_verif.kernels.folder import KernelFolder
@@ -91,14 +91,14 @@ def print_folder(
 def require_messages(instance: KernelInstance) -> None:
     """Raise ``InputError`` if members of ``instance`` print nothing."""
     if not instance.taps:
-        raise InputError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
+        raise KernelError(f"{instance.name}: no member prints; add messages, [[printf]], to its file")
 
 
 def require_shown(kernel: KernelFolder) -> None:
     """Raise ``InputError`` if members of ``kernel`` print nothing, or its hardware does not show it."""
     require_messages(kernel.instance)
     if "tap_valid" not in kernel.machine.signals:
-        raise InputError.of(
+        raise KernelError.of(
             "{path!r}: its hardware has no outputs for what members print; build it again with {printf}",
             path=str(kernel.path),
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
 from dais_verif.flows.kernels.simulate import simulate_kernel
@@ -129,7 +129,7 @@ def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKern
     try:
         broken, text = facts_of(kernel.instance, kernel.form, kernel.machine, kernel.facts)
     except TypeError as error:
-        raise InputError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
+        raise KernelError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
     return broken, replace(proved, facts=text)
 
 

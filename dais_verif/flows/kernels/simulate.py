@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import KernelError, RequestError
 from dais_verif.flows.kernels.driven import read_driven, rows_of
 from dais_verif.flows.kernels.printing import print_folder, require_shown
 from dais_verif.flows.kernels.tensors import read_tensors
@@ -145,7 +145,7 @@ def _driven(
         else:
             driven = drive_stream(kernel.instance, kernel.facts["flush"], machine, tensors, rng)
     except (KeyError, TypeError) as error:
-        raise InputError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
+        raise KernelError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
     return _Driven(driven, tensors, samples)
 
 

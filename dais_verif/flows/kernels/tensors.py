@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.arrays import is_archive, read_array, read_arrays
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 from dais_verif.kernels.folder import KernelFolder
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
@@ -35,10 +35,12 @@ def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tupl
     given = []
     for name, array, shape, kind in zip(kernel.inputs, found, shapes, kernel.instance.input_types, strict=True):
         if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1 or len(several) > 1:
-            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or (samples, *{shape}) for all")
+            raise VectorError(
+                f"{path}: {name} has shape {array.shape}, must be {shape}, or (samples, *{shape}) for all"
+            )
         given.append(_raw(path, name, array if True in several else array[None], kind, raw))
     if len({len(array) for array in given}) > 1:
-        raise InputError(f"{path}: the tensors differ in their numbers of samples")
+        raise VectorError(f"{path}: the tensors differ in their numbers of samples")
     return tuple(given), True in several
 
 
@@ -47,11 +49,11 @@ def _arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
         array = read_array(path)
         if len(names) != 1:
             wanted = ", ".join(names) or "none"
-            raise InputError(f"{path}: is one array, but the inputs are {wanted}; give them in an .npz file")
+            raise VectorError(f"{path}: is one array, but the inputs are {wanted}; give them in an .npz file")
         return [array]
     found = read_arrays(path)
     if sorted(found) != sorted(names):
-        raise InputError(
+        raise VectorError(
             f"{path}: has arrays {', '.join(sorted(found)) or 'none'}; the inputs of the kernel are {', '.join(names)}"
         )
     return [found[name] for name in names]
@@ -61,9 +63,9 @@ def _raw(path: Path, name: str, array: NDArray[Any], kind: FixedType, raw: bool)
     real = array.dtype.kind == "f" and array.dtype.itemsize <= 8 and not raw
     if not (real or array.dtype.kind in "iub"):
         what = "integers" if raw else "numbers, integers or floats of at most 64 bits"
-        raise InputError(f"{path}: {name} has dtype {array.dtype}, must be {what}")
+        raise VectorError(f"{path}: {name} has dtype {array.dtype}, must be {what}")
     if real and not np.isfinite(array).all():
-        raise InputError(f"{path}: {name} must hold finite numbers")
+        raise VectorError(f"{path}: {name} must hold finite numbers")
     if raw:
         found: Ints = array.astype(np.int64) if array.dtype.itemsize < 8 or array.dtype.kind == "i" else _wide(array)
     else:
@@ -72,7 +74,7 @@ def _raw(path: Path, name: str, array: NDArray[Any], kind: FixedType, raw: bool)
     if found.size and not kind.raw_min <= int(found.min()) <= int(found.max()) <= kind.raw_max:
         lo, hi = (Fraction(end) / Fraction(2) ** kind.f for end in (kind.raw_min, kind.raw_max))
         ends = f"raw integers {kind.raw_min} to {kind.raw_max}" if raw else f"{float(lo):g} to {float(hi):g}"
-        raise InputError(f"{path}: {name} has numbers that its type {kind} does not hold: {ends}")
+        raise VectorError(f"{path}: {name} has numbers that its type {kind} does not hold: {ends}")
     return found
 
 
@@ -93,7 +95,7 @@ def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]
     if path.suffix == ".npz":
         return npz_of(dict(zip(names, arrays, strict=True)))
     if len(arrays) != 1:
-        raise InputError(f"{str(path)!r} holds one array, but the outputs are {', '.join(names)}: name an .npz file")
+        raise VectorError(f"{str(path)!r} holds one array, but the outputs are {', '.join(names)}: name an .npz file")
     file = io.BytesIO()
     np.save(file, arrays[0], allow_pickle=False)
     return file.getvalue()

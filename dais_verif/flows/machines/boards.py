@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import MachineInputError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.simulation_record import given_vectors
 from dais_verif.machine import Machine
@@ -41,7 +41,7 @@ class BoardSequences:
             given = given_sequences(path, machine)
             for number, sequence in enumerate(given):
                 if sequence.cycles > cycles:
-                    raise InputError.of(
+                    raise MachineInputError.of(
                         "{path}: sequence {number} has {found} cycles, and a vector of the board {most}: cut it, or"
                         " make a board with {cycles} {found}",
                         path=path,

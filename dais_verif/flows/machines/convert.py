@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dais_verif.counts import counted
-from dais_verif.errors import DaisError, RequestError
+from dais_verif.errors import ConversionError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.machine import Machine, parse_machine
@@ -38,7 +38,7 @@ def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionR
     data = write(machine)
     back = parse_machine(data)
     if write(back) != data:
-        raise DaisError(f"the {target} output does not read back as the same machine; please report it")
+        raise ConversionError(f"the {target} output does not read back as the same machine; please report it")
     write_atomically(request.output, compressed(data) if request.compressed else data)
     before, after = ProgramInfo.of_machine(machine), ProgramInfo.of_machine(back)
     return ConversionRecord(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import MachineInputError, RequestError
 from dais_verif.flows.machines.frame import FrameFile, read_frame
 from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_file
 from dais_verif.flows.machines.requests import find_machine
@@ -73,7 +73,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     frame = said.frame
     if (len(frame.inputs), len(frame.outputs)) != (b.n_in, b.n_out):
         ports = f"{counted(len(frame.inputs), 'input')} and {counted(len(frame.outputs), 'output')}"
-        raise InputError(f"the frame has {ports}, B has {b.n_in} and {b.n_out}")
+        raise MachineInputError(f"the frame has {ports}, B has {b.n_in} and {b.n_out}")
     every = unroll(machine, frame)
     if request.inputs and every.free:
         raise RequestError.of(

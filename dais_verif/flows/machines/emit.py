@@ -10,7 +10,7 @@ from dais_verif.emitter.board import LINKS
 from dais_verif.emitter.folder import MANIFEST
 from dais_verif.emitter.machines.board import BOARD_CYCLES, machine_board_folder
 from dais_verif.emitter.machines.folder import machine_folder
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import MachineInputError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.streams import read_stream
@@ -61,7 +61,7 @@ def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path)
     if asked.cycles is not None:
         raise RequestError.of("{cycles} is for {wrap} uart, spi or fifo: a stream has no fixed length.")
     if asked.stream is None:
-        raise InputError.of(
+        raise MachineInputError.of(
             "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"
             " reset: the signals that mark valid data, stall the machine and reset it"
         )

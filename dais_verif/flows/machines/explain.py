@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError
+from dais_verif.errors import MachineInputError
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.golden.machine import Value
 from dais_verif.golden.machine_explanation import Action, ExplainedCycle, Taken, explain_cycle
@@ -39,10 +39,12 @@ def explain_machine(machine: Machine, request: ExplanationRequest) -> CycleRecor
     number, at = request.sequence, request.cycle or 0
     if number >= len(sequences):
         count = len(sequences)
-        raise InputError.of("{sequence} {value}: there are {count}, numbered from 0 on", value=number, count=count)
+        raise MachineInputError.of(
+            "{sequence} {value}: there are {count}, numbered from 0 on", value=number, count=count
+        )
     sequence = sequences[number]
     if at >= sequence.cycles:
-        raise InputError.of(
+        raise MachineInputError.of(
             "{cycle} {value}: sequence {number} has {cycles} cycles, numbered from 0 on",
             value=at,
             number=number,

@@ -10,7 +10,7 @@ from pathlib import Path
 from reprlib import repr as _short
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError
 from dais_verif.files import read_toml
 from dais_verif.golden.unroll import Frame, Port
 from dais_verif.machine import Machine, Signal
@@ -49,13 +49,13 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         text = read_toml(path, _MOST_BYTES, "the frame")
         tree = parse_toml(text)
     except ValueError as error:
-        raise InputError(f"{name} is not valid TOML: {error}") from None
+        raise FrameError(f"{name} is not valid TOML: {error}") from None
     for key in tree:
         if key not in _KEYS:
-            raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
+            raise FrameError(f"{name}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
     cycles = tree.get("cycles")
     if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= _LONGEST:
-        raise InputError(f"{name}: cycles is {_short(cycles)}, must be a number from 1 to {_LONGEST}")
+        raise FrameError(f"{name}: cycles is {_short(cycles)}, must be a number from 1 to {_LONGEST}")
     reader = _Reader(name, machine, cycles)
     inputs = {signal.name: signal for signal in machine.inputs}
     outputs = {signal.name: signal for signal in machine.outputs}
@@ -71,7 +71,7 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         for k in ("stall", "reset")
     )
     if not frame.outputs:
-        raise InputError(f"{name}: outputs is empty: nothing would be compared")
+        raise FrameError(f"{name}: outputs is empty: nothing would be compared")
     return FrameFile(frame, stall, reset, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -82,13 +82,13 @@ class _Reader:
     def ports(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> tuple[Port, ...]:
         """Return all elements that ``entries`` name, in their order."""
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise InputError(f'{self.name}: {key} must be tables such as {{ signal = "x", cycle = 0 }}')
+            raise FrameError(f'{self.name}: {key} must be tables such as {{ signal = "x", cycle = 0 }}')
         found: list[Port] = []
         for n, entry in enumerate(entries):
             where = f"{self.name}: {key}[{n}]"
             for word in entry:
                 if word not in _PLACE_KEYS:
-                    raise InputError(f"{where}: {word!r} is not a key; known keys are {', '.join(_PLACE_KEYS)}")
+                    raise FrameError(f"{where}: {word!r} is not a key; known keys are {', '.join(_PLACE_KEYS)}")
             signal = self.signal(where, entry.get("signal"), signals)
             last = len(signal.types) - 1
             most = self.cycles - 1 if key == "inputs" else _LONGEST
@@ -105,7 +105,7 @@ class _Reader:
     ) -> list[tuple[Element, tuple[Fraction | None, ...]]]:
         """Return for every element of the inputs in ``entries`` its fixed value in each cycle; None: any value."""
         if not isinstance(entries, dict):
-            raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
+            raise FrameError(f"{self.name}: {key} must be a table of inputs and their values")
         found = []
         for word, value in entries.items():
             where = f"{self.name}: {key}.{word}"
@@ -114,7 +114,7 @@ class _Reader:
             values = value if listed else [value] * self.cycles
             real = all(_is_number(v) or (listed and v == _ANY) for v in values)
             if not real or len(values) != self.cycles:
-                raise InputError(
+                raise FrameError(
                     f"{where} is {_short(value)}, must be a number"
                     + (f', or a list of {self.cycles}, one per cycle, or "{_ANY}"' if key == "held" else "")
                 )
@@ -124,12 +124,12 @@ class _Reader:
 
     def signal(self, where: str, name: Any, signals: Mapping[str, Signal]) -> Signal:
         if not isinstance(name, str) or name not in signals:
-            raise InputError(f"{where}: {_short(name)} must be one of {', '.join(signals) or 'none'}")
+            raise FrameError(f"{where}: {_short(name)} must be one of {', '.join(signals) or 'none'}")
         return signals[name]
 
     def number(self, where: str, value: Any, least: int, most: int) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise InputError(f"{where} is {_short(value)}, must be a number from {least} to {most}")
+            raise FrameError(f"{where} is {_short(value)}, must be a number from {least} to {most}")
         return value
 
 

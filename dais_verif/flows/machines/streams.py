@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from reprlib import repr as _short
 
-from dais_verif.errors import InputError
+from dais_verif.errors import FrameError, InputError
 from dais_verif.files import read_toml
 from dais_verif.golden.unroll import Frame, stall_of
 from dais_verif.machine import Machine
@@ -27,19 +27,19 @@ def read_stream(path: Path, machine: Machine) -> MachineStream:
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "the stream"))
     except ValueError as error:
-        raise InputError(f"{name} is not valid TOML: {error}") from None
+        raise FrameError(f"{name} is not valid TOML: {error}") from None
     for key, value in tree.items():
         if key not in StreamPins._fields:
-            raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(StreamPins._fields)}")
+            raise FrameError(f"{name}: {key!r} is not a key; known keys are {', '.join(StreamPins._fields)}")
         if not isinstance(value, str):
-            raise InputError(f"{name}: {key} is {_short(value)}, must be the name of a signal")
+            raise FrameError(f"{name}: {key} is {_short(value)}, must be the name of a signal")
     for key in _NEEDED:
         if key not in tree:
-            raise InputError(f"{name}: {key} is missing, the signal of the machine that {_WHAT[key]}")
+            raise FrameError(f"{name}: {key} is missing, the signal of the machine that {_WHAT[key]}")
     try:
         return held_stream(machine, StreamPins(**tree))
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise FrameError(f"{name}: {error}") from None
 
 
 _WHAT = {
@@ -64,7 +64,7 @@ def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
     if diff(asked).verdict is not Verdict.PASS:
         some = ", ".join(f"{port.signal}[{port.place}]" for port in stall.registers[:4])
         some += ", ..." * (len(stall.registers) > 4)
-        raise InputError(
+        raise FrameError(
             f"{pins.enable} is not shown to hold {some} while it is 0, so a sink that waits might lose beats"
         )
     return stream

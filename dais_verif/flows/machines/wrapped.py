@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.emitter.machines.folder import machine_hash
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import MachineInputError, RequestError
 from dais_verif.flows.machines.streams import held_stream
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.simulation_record import begun_machine_record, finished_record
@@ -35,7 +35,7 @@ def simulate_wrapped_machine(
             "{inputs} are cycles of a machine; behind AXI4-Stream, only generated beats are supported: {vectors}."
         )
     if wrapped.pins is None or machine_hash(machine, wrapped.core) != wrapped.program_hash:
-        raise InputError(
+        raise MachineInputError(
             f"the folder holds {'a program' if wrapped.pins is None else 'another machine'}; wrap this machine with "
             "`dais-verif emit --wrap axis --stream`, or name the other"
         )

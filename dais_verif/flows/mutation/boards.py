@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.placement import packed
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import MutationError, ToolError
 from dais_verif.flows.mutation.proofs import Question
 from dais_verif.flows.mutation.simulations import Wrong, short_reason
 from dais_verif.hil.core_run import run_core
@@ -55,7 +55,7 @@ class Boards:
         pins = clocking is None or (clocking == Clocking("clk", clocking.latency, enable="en") and clocking.latency)
         wires = (dut.inputs, dut.outputs, dut.ties) == (ours.inputs, ours.outputs, ours.ties)
         if question.top != _CORE or not pins or not wires or question.data:
-            raise InputError.of(
+            raise MutationError.of(
                 "{judges} hil: a board takes a module model with model_inp and model_out, clk and en if it is clocked,"
                 " that reads no files; judge other RTL by sim, or write such a module around it"
             )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import MutationError
 from dais_verif.files import read_toml
 from dais_verif.record.campaigns.mutation import Fate, MutantRow
 from dais_verif.toml import parse_toml
@@ -46,23 +46,23 @@ def read_expected(path: Path) -> list[Expectation]:
     try:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))
     except ValueError as error:
-        raise InputError(f"{where} cannot be read: {error}; give TOML with [[expect]] tables") from None
+        raise MutationError(f"{where} cannot be read: {error}; give TOML with [[expect]] tables") from None
     entries = tree.get("expect")
     if set(tree) != {"expect"} or not isinstance(entries, list) or not entries:
-        raise InputError(f"{where} must hold [[expect]] tables, and nothing else")
+        raise MutationError(f"{where} must hold [[expect]] tables, and nothing else")
     return [_expectation(entry, f"{where}, [[expect]] {number}") for number, entry in enumerate(entries, start=1)]
 
 
 def _expectation(entry: object, where: str) -> Expectation:
     if not isinstance(entry, dict) or entry.get("by") not in list(_BY):  # ``by`` may be a table or a list
-        raise InputError(f"{where}: by must be one of {', '.join(_BY)}")
+        raise MutationError(f"{where}: by must be one of {', '.join(_BY)}")
     which: list[tuple[str, str | int]] = []
     for name, value in entry.items():
         if name == "by":
             continue
         if name not in _WHICH or type(value) is not _WHICH[name]:
             known = ", ".join(f"{key} ({kind.__name__})" for key, kind in _WHICH.items())
-            raise InputError(f"{where}: {name} = {value!r} is not a key, or has another type; keys are by, {known}")
+            raise MutationError(f"{where}: {name} = {value!r} is not a key, or has another type; keys are by, {known}")
         which.append((name, value))  # type: ignore[arg-type]
     return Expectation(tuple(which), entry["by"])
 

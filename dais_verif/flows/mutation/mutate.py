@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.dut.placement import Dut, packed
-from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.errors import MutationError, ToolError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
 from dais_verif.flows.mutation.boards import Boards
@@ -91,7 +91,7 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
             design, dut = opened_machine(machine, request, scratch.path)
         _refuse_arrays(request, design)
         if any(map(is_vhdl, design.sources)):
-            raise InputError("mutants are made of Verilog; VHDL is not mutated")
+            raise MutationError("mutants are made of Verilog; VHDL is not mutated")
         files, facts = _texts(design), _facts(request, design)
         own = files if not asked.of_bits else {design.sources[0].name: files[design.sources[0].name]}
         possible = all_mutants(own)
@@ -157,7 +157,7 @@ def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
     wires = () if design.dut is None else (*design.dut.interface.inputs, *design.dut.interface.outputs)
     array = next((wire.name for wire in wires if "[" in wire.name), None)
     if array is not None and {"sim", "directed"} & {*request.asked}:
-        raise InputError.of(
+        raise MutationError.of(
             "port {name!r} is an element of an array; mutants cannot be simulated through such ports: prove them"
             " alone ({judges} prove), or name a module around it that has one port per element",
             name=array,
@@ -168,7 +168,7 @@ def _texts(design: RtlDesign) -> dict[str, str]:
     """Return the sources by name, one character per byte. Raises ``InputError`` for two files of the same name."""
     files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
     if len(files) < len(design.sources):
-        raise InputError("two files of the RTL have the same name; rename one of them to have mutants of both")
+        raise MutationError("two files of the RTL have the same name; rename one of them to have mutants of both")
     return files
 
 
@@ -214,7 +214,7 @@ def _judge(
         judged.warnings.append(f"equivalence is unknown, since the unmutated design is not proved: {first.message}")
     clocking = question.dut.interface.clocking
     if clocking is not None and clocking.latency is None:
-        raise InputError.of("the latency of the design is not known: give it with {latency}")
+        raise MutationError.of("the latency of the design is not known: give it with {latency}")
     bench = None
     if {"sim", "directed"} & {*request.asked}:
         if not _length(stimulus):

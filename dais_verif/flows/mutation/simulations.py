@@ -10,7 +10,7 @@ from pathlib import Path
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import ToolError
+from dais_verif.errors import MutationFailure, ToolError
 from dais_verif.golden import run_raw
 from dais_verif.machine import Machine
 from dais_verif.mutation.bench import Plan, bench_of, combinational, cycles, memories
@@ -164,7 +164,9 @@ class Bench:
             return [number for half in halves for number in self._some(simulator, mutants, half, wrong, refused)]
         if 0 in found.wrong:  # the original design runs last, so leftovers of mutants cannot be the cause
             row = self._row(found.wrong[0])
-            raise ToolError(f"{simulator}: the unmutated design fails when simulated with its mutants, at vector {row}")
+            raise MutationFailure(
+                f"{simulator}: the unmutated design fails when simulated with its mutants, at vector {row}"
+            )
         wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.wrong.items()}
         refused |= {numbers[k - 1]: short_reason(error) for k, error in found.endless.items()}
         return []

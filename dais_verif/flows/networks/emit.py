@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import NetworkInputError, RequestError
 from dais_verif.files import read_plain
 from dais_verif.flows.machines.emit import emit_machine
 from dais_verif.flows.networks.requests import find_network
@@ -36,7 +36,9 @@ def emit_network(request: EmitRequest) -> EmissionRecord:
         raise RequestError.of("{form} {value} writes a module called model: leave {top} out.", value=request.form)
     program = request.program
     if find_network(program, request.layout) is None:
-        raise InputError.of("{form} {value} is for networks in ONNX files, but this is not one", value=request.form)
+        raise NetworkInputError.of(
+            "{form} {value} is for networks in ONNX files, but this is not one", value=request.form
+        )
     data = program if isinstance(program, bytes) else read_plain(Path(str(program)), _MOST_BYTES)
     read = () if isinstance(program, bytes) else (Path(str(program)),)
     made = build_network(

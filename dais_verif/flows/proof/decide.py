@@ -13,7 +13,7 @@ from dais_verif.dut.bind import bind
 from dais_verif.dut.discover import Port
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.dut.ports_file import PortsFile
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import InputError, ProofFailure, ToolError
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.deep_stack import run_deep, stop_if_abandoned
 from dais_verif.flows.proof.reading import RtlReader
@@ -126,7 +126,7 @@ def needed_packages() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ToolError(
+        raise ProofFailure(
             f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
             " run: pip install 'dais-verif[prove]'"
         ) from None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.prover.turns import TURN
 from dais_verif.verdict import Verdict
 
@@ -54,7 +54,7 @@ def run_deep(work: Callable[[], _T]) -> _T:
                 results.append(work())
         except RecursionError:
             errors.append(
-                InputError(
+                ProofError(
                     "expressions of the RTL are nested too deeply for the prover: a loop of many iterations that "
                     "each depend"
                     " on the one before, or a very long chain of logic; divide it by registers or modules"

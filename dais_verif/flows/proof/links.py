@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from dais_verif.bitstream.hints import read_hints
 from dais_verif.emitter.board import buffer_bits, clocks_per_bit
-from dais_verif.errors import DaisError, InputError, ToolError
+from dais_verif.errors import DaisError, ProofError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.flows.bitstream.design import build_design
 from dais_verif.flows.boards.run_on_board import BoardRequest, run_on_board
@@ -69,11 +69,11 @@ def link_asked(request: ProveRequest) -> str | None:
     bitstream = request.design.bitstream
     kind = None if bitstream is None else link_of(bitstream)
     if kind is None and request.period is not None:
-        raise InputError.of("{period} is that of the clock of a bitstream behind a link")
+        raise ProofError.of("{period} is that of the clock of a bitstream behind a link")
     if kind is not None and (request.design.pins.given or request.design.ports):
-        raise InputError.of("a board behind a link has its own pins: no {clock}, {reset}, {latency} or {ports}")
+        raise ProofError.of("a board behind a link has its own pins: no {clock}, {reset}, {latency} or {ports}")
     if kind is not None and request.dump_smt is not None:
-        raise InputError.of("{dump_smt} writes obligations of ops: prove the RTL of the core for that")
+        raise ProofError.of("{dump_smt} writes obligations of ops: prove the RTL of the core for that")
     return kind
 
 
@@ -117,7 +117,7 @@ def prove_link(
         if board is not None and board[0] not in _WRONG:
             board = _answers(request, program, kind, bitstream, sources, period, folder.path, progress) or board
         if bitstream_facts(bitstream) != facts:
-            raise InputError(f"{str(bitstream.path)!r} or its pins were changed while they were read; run again")
+            raise ProofError(f"{str(bitstream.path)!r} or its pins were changed while they were read; run again")
         link = ProvedLink(
             link=kind,
             period=period,

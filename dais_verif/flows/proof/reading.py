@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.dut.verilog import included_by
-from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.errors import InputError, ProofError, RequestError, ToolError
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.elaboration import elaborated
 from dais_verif.synthesis.vhdl import in_verilog
@@ -96,7 +96,7 @@ class RtlReader:
         if not _is_vhdl(design):
             return design
         if not all(map(is_vhdl, design.sources)):
-            raise InputError("RTL in two languages, VHDL and Verilog; a proof can read only one of them")
+            raise ProofError("RTL in two languages, VHDL and Verilog; a proof can read only one of them")
         from dais_verif.flows.proof.vhdl_probe import require_read
 
         require_read(self.folder.with_name("ghdl_probe"), _LIMITS)
@@ -127,7 +127,7 @@ class RtlReader:
             try:
                 return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
             except InputError as error:
-                raise InputError(shown(str(error), design.sources)) from None
+                raise ProofError(shown(str(error), design.sources)) from None
 
         try:
             yield read

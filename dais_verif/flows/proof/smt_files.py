@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import WrittenStatements
@@ -41,7 +41,7 @@ def empty_folder(path: Path) -> Path:
     """Return the folder ``path``, created if necessary. Raises ``InputError`` if it is not empty."""
     make_folder(path)
     if any(path.iterdir()):
-        raise InputError.of("folder {folder!r} is not empty; {dump_smt} needs a new or empty folder", folder=str(path))
+        raise ProofError.of("folder {folder!r} is not empty; {dump_smt} needs a new or empty folder", folder=str(path))
     return path
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dais_verif.cache_folder import cache_dir
-from dais_verif.errors import ToolError
+from dais_verif.errors import ProofFailure
 from dais_verif.files import write_atomically
 from dais_verif.prover import slang
 from dais_verif.prover.netlist import Cone
@@ -158,7 +158,7 @@ def require_read(folder: Path, limits: Limits) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, json.dumps(wrong).encode())
     if wrong:
-        raise ToolError(
+        raise ProofFailure(
             f"GHDL {ghdl.version} reads VHDL for a proof otherwise than it simulates it: {', '.join(wrong)};"
             " install another release, such as 2.0.0 or 5.0.1"
         )

@@ -14,7 +14,7 @@ from dais_verif.bitstream.pins_file import read_pins
 from dais_verif.bitstream.trace import read_back
 from dais_verif.bitstream.unpack import MOST_BYTES, unpack
 from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.files import read_plain, write_atomically
 from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.synthesis.devices import DEVICES
@@ -64,7 +64,7 @@ def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, B
     path, facts = folder / _RTL, bitstream_facts(given)
     write_atomically(path, write_verilog(read_bitstream(given, folder / _WORK), top).encode())
     if bitstream_facts(given) != facts:
-        raise InputError(f"{str(given.path)!r} or its pins were changed while they were read; run again")
+        raise BitstreamError(f"{str(given.path)!r} or its pins were changed while they were read; run again")
     return path, facts
 
 
@@ -76,7 +76,7 @@ def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path,
     """
     kind = link_of(given)
     if kind is None:
-        raise InputError(
+        raise BitstreamError(
             f"{str(given.pins)!r} has no link that `hil` talks over ({' or '.join(_LINK_PORTS.values())}): `sim` and"
             " `prove` take the bitstream of a bare core"
         )
@@ -101,14 +101,14 @@ def link_of(given: BitstreamFile) -> str | None:
 def _package(name: str | None, configuration: Configuration) -> str:
     """Return IceStorm's name of the package. Raises ``InputError`` if the bitstream is for another device."""
     if name is None and configuration.device not in _USUAL:
-        raise InputError(
+        raise BitstreamError(
             f"the bitstream is for chip {configuration.device}; {', '.join(_USUAL)} of iCE40 are read back"
         )
     device = DEVICES.get(_USUAL[configuration.device] if name is None else name)
     if device is None:
-        raise InputError.of("{device} must be one of {known}, not {value!r}", known=", ".join(DEVICES), value=name)
+        raise BitstreamError.of("{device} must be one of {known}, not {value!r}", known=", ".join(DEVICES), value=name)
     if device.chip != configuration.device:
-        raise InputError.of(
+        raise BitstreamError.of(
             "{device} {value} has chip {chip}, but the bitstream is for {other}",
             value=name,
             chip=device.chip,

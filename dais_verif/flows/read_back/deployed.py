@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.bitstream.configuration import Configuration
 from dais_verif.bitstream.unpack import MOST_BYTES, unpack
 from dais_verif.counts import counted
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamError, InputError, ToolError
 from dais_verif.files import make_folder, read_plain
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.toolchain import tools
@@ -56,10 +56,10 @@ def _configuration(path: Path, folder: Path) -> Configuration:
                 _LIMITS,
             )
         except ToolError as error:
-            raise InputError(f"{str(path)!r} is not the text of a bitstream: {error}") from None
+            raise BitstreamError(f"{str(path)!r} is not the text of a bitstream: {error}") from None
         path = packed
     elif len(data) > MOST_BYTES:
-        raise InputError(f"{str(path)!r} is not a bitstream of an iCE40: it has {len(data)} bytes")
+        raise BitstreamError(f"{str(path)!r} is not a bitstream of an iCE40: it has {len(data)} bytes")
     return unpack(path, folder)
 
 

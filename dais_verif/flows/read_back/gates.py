@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dais_verif.bitstream.logic import Ram, ReadBack, Register, Signal
 from dais_verif.bitstream.verilog import PLACES, WIDTHS
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.sequential.sides import Bank, BankOutput, Gates, Port, RegisterBit
 
@@ -22,7 +22,7 @@ def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock:
     signals that change between edges, for loops, and for multipliers.
     """
     if logic.multipliers:
-        raise InputError(
+        raise BitstreamError(
             f"{logic.multipliers[0].name} of the bitstream is a multiplier, which proofs behind a link do not support: "
             "build without DSPs"
         )
@@ -63,14 +63,14 @@ class _Reader:
 
     def _require(self, name: str, clock: Signal, falling: bool, asynchronous: bool) -> None:
         if clock != self._clock:
-            raise InputError(f"{name} of the bitstream is clocked by {clock}, not by the pin of {self._clock!r}")
+            raise BitstreamError(f"{name} of the bitstream is clocked by {clock}, not by the pin of {self._clock!r}")
         if falling or asynchronous:
-            raise InputError(f"{name} of the bitstream changes at other times than rising edges of {self._clock!r}")
+            raise BitstreamError(f"{name} of the bitstream changes at other times than rising edges of {self._clock!r}")
 
     def _at(self, signal: Signal) -> int:
         found = self._literals.get(signal)
         if found is None:
-            raise InputError(f"the logic of the bitstream reads {signal!r}, the clock")
+            raise BitstreamError(f"the logic of the bitstream reads {signal!r}, the clock")
         return found
 
     def _word(self, signals: Sequence[Signal]) -> list[int]:
@@ -94,7 +94,7 @@ class _Reader:
             if not missing:
                 self._literals[name] = make()
             elif name in open_:
-                raise InputError(f"{name} of the bitstream depends on itself")
+                raise BitstreamError(f"{name} of the bitstream depends on itself")
             else:
                 open_.add(name)
                 waiting += missing

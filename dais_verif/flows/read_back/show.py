@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dais_verif.bitstream.logic import ReadBack
 from dais_verif.bitstream.unpack import is_bitstream
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError, InputError
 from dais_verif.files import read_plain
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
@@ -34,7 +34,7 @@ def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
         return None
     pins = path.with_name(_PINS)
     if not pins.is_file():
-        raise InputError(
+        raise BitstreamError(
             f"{str(path)!r} is a bitstream, and a bitstream has no port names: {str(pins)!r} must give them"
         )
     with temporary_folder() as folder:

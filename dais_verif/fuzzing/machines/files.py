@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import FuzzingError
 from dais_verif.files import write_atomically
 from dais_verif.fuzzing.files import CASE_NAME, CASE_SCHEMA, KeptCase, read_exact, spelled
 from dais_verif.fuzzing.generate.random_kernels import SHIPPED
@@ -53,18 +53,20 @@ def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
         sequences = tuple({str(key): read_exact(rows) for key, rows in one.items()} for one in tree["sequences"])
         known = None if kernel is None else (str(kernel[0]), int(kernel[1]))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise InputError(f"{path}: not a case as written by fuzz ({type(error).__name__}: {error})") from None
+        raise FuzzingError(f"{path}: not a case as written by fuzz ({type(error).__name__}: {error})") from None
     if Path(name).name != name:
-        raise InputError(f"{path}: machine must be the name of a file in the same folder, not {name!r}")
+        raise FuzzingError(f"{path}: machine must be the name of a file in the same folder, not {name!r}")
     if known is not None and known[0] not in SHIPPED:
-        raise InputError(f"{path}: kernel must be a built-in one, not {known[0]!r}")
+        raise FuzzingError(f"{path}: kernel must be a built-in one, not {known[0]!r}")
     machine = load_machine(folder / name)
     inputs = {signal.name: len(signal.types) for signal in machine.inputs}
     if not sequences or cycles < 1:
-        raise InputError(f"{path}: must have a sequence of at least one cycle")
+        raise FuzzingError(f"{path}: must have a sequence of at least one cycle")
     for one in sequences:
         if set(one) != set(inputs) or any(not _fits(one[name], cycles, inputs[name]) for name in inputs):
-            raise InputError(f"{path}: each sequence must have {counted(cycles, 'row')} for each input of the machine")
+            raise FuzzingError(
+                f"{path}: each sequence must have {counted(cycles, 'row')} for each input of the machine"
+            )
     return MachineCase(machine, sequences, cycles, known)
 
 

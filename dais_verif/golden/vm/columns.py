@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import EngineError
 from dais_verif.golden.integer_width import is_wide
 from dais_verif.golden.vm.codes import ForwardForm
 from dais_verif.program import OPCODES, Program
@@ -41,7 +41,7 @@ def operands_of(program: Program) -> Ints:
     counts = np.bincount(owner, minlength=program.n_ops)
     most = int(counts.max(initial=3))
     if program.n_ops * most > _MOST_ENTRIES:
-        raise InputError(
+        raise EngineError(
             f"the virtual machine cannot run this program: op {int(counts.argmax())} has {most} operands, and there are"
             f" {counted(program.n_ops, 'op')}; use dais-verif run"
         )

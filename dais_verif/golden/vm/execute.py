@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import EngineError, EngineFailure, InputError
 from dais_verif.golden.fast import why_not
 from dais_verif.golden.vm.fast import FastExecutor
 from dais_verif.golden.vm.instructions import Checks, InstructionSequence
@@ -122,13 +122,13 @@ def seed_of(iseq: InstructionSequence, g: Any) -> NDArray[np.float64]:
     """Return the gradient of the outputs, with which a pullback starts, (rows, n_out) for the forward run's rows."""
     rows, n_out = iseq.tape.rows, iseq.program.n_out
     if rows is None:
-        raise InputError(
+        raise EngineError(
             "the pullback needs what a forward run leaves behind; run accept_instructions(compilation.forward, x) first"
         )
     try:
         seed = np.ones(n_out) if g is None else np.asarray(g, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("the gradient of the outputs must be an array of numbers") from None
+        raise EngineError("the gradient of the outputs must be an array of numbers") from None
     _require(
         seed.shape in ((n_out,), (rows, n_out)),
         f"the gradient of the outputs has shape {seed.shape}, must be ({n_out},) or ({rows}, {n_out})",
@@ -172,7 +172,7 @@ def executor_of(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
 def _executor(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
     problem = why_not() if engine != "numpy" else ""
     if problem and engine == "fast":
-        raise ToolError(f"engine fast: {problem}; use engine numpy, which gives the same results")
+        raise EngineFailure(f"engine fast: {problem}; use engine numpy, which gives the same results")
     if engine != "auto":
         return EXECUTORS[engine](iseq)
     try:
@@ -196,4 +196,4 @@ def _pullback(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engi
 
 def _require(condition: bool, message: str) -> None:
     if not condition:
-        raise InputError(message)
+        raise EngineError(message)

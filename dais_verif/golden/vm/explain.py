@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import EngineError
 from dais_verif.golden import oracle
 from dais_verif.golden.vm.codes import OUTPUT
 from dais_verif.golden.vm.comments import comment
@@ -38,7 +38,7 @@ def logging_vm_execution(
     per line instead. ``only_cone``: the number of an output; only log the ops on which it depends.
     """
     if row < 0:
-        raise InputError(f"row must not be negative, it is {row}")
+        raise EngineError(f"row must not be negative, it is {row}")
     log = _Log(sys.stdout if stream is None else stream, row, as_json, only_cone)
     token = OBSERVER.set(log)
     try:
@@ -66,10 +66,10 @@ class _Log:
 
     def _start(self, iseq: InstructionSequence, rows: int) -> None:
         if self._row >= rows:
-            raise InputError(f"row {self._row} is to be logged, of {counted(rows, 'row')} numbered from 0 on")
+            raise EngineError(f"row {self._row} is to be logged, of {counted(rows, 'row')} numbered from 0 on")
         only, n_out = self._only_cone, iseq.program.n_out
         if only is not None and not 0 <= only < n_out:
-            raise InputError(f"output {only} is to be explained, of {counted(n_out, 'output')} numbered from 0 on")
+            raise EngineError(f"output {only} is to be explained, of {counted(n_out, 'output')} numbered from 0 on")
         if only is not None:
             index = iseq.program.outputs[only][0]
             self._cone = set(cone(iseq.program, [index] if index >= 0 else []))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.errors import EngineError
 from dais_verif.golden.vm.execute import batch_of, executor_of, seed_of
 from dais_verif.golden.vm.fast import FastExecutor
 from dais_verif.golden.vm.instructions import InstructionSequence
@@ -92,10 +92,10 @@ def benchmark_accept_instructions(
     _whole("n_sample", n_sample)
     _whole("top_k", top_k)
     if ignore_first_call and n_sample == 1:
-        raise InputError("n_sample is 1 and the first call is ignored, so nothing would be measured; use 2 or more")
+        raise EngineError("n_sample is 1 and the first call is ignored, so nothing would be measured; use 2 or more")
     call, rows, name = _call(iseq, x, engine)
     if rows == 0:
-        raise InputError("there are no rows: nothing would be measured")
+        raise EngineError("there are no rows: nothing would be measured")
     calls = [call() for _ in range(n_sample)][int(ignore_first_call) :]
     profile = Profile(iseq, rows, len(calls), np.array(calls, dtype=np.int64).sum(axis=0) // len(calls), name)
     (sys.stdout if stream is None else stream).write(_text(profile, top_k))
@@ -152,4 +152,4 @@ def _text(profile: Profile, top_k: int) -> str:
 
 def _whole(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        raise EngineError(f"{name} must be a whole number of at least 1, not {value!r}")

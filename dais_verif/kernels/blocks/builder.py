@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import RuleError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import Code
 from dais_verif.program.types import type_of_interval
@@ -187,7 +187,7 @@ class BlockBuilder:
         """Return the result of an op, which is created unless it exists. ``kind``: its type; None: the smallest one."""
         kind = kind or type_of_interval(lo, hi, f)
         if not -(1 << 63) <= data < 1 << 63:
-            raise ProgramError(f"a constant of {data.bit_length()} bits does not fit an op, which has 64")
+            raise RuleError(f"a constant of {data.bit_length()} bits does not fit an op, which has 64")
         key = (code, id0, id1, data, *kind)
         if key not in self._known:
             self._ops.append((int(code), id0, id1, data, (kind.k, kind.i, kind.f)))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.forms.logic import BIT, unsigned
 from dais_verif.kernels.forms.steps import Group, Steps, Touched, address_bits, address_logic, counting_logic
 from dais_verif.kernels.instance import KernelInstance
@@ -124,7 +124,7 @@ def memory_form(
     mapping = instance.mapping
     group = group_of(instance, parallel)
     if printf and parallel > 1:
-        raise InputError(f"{instance.name}: members print one after the other, not {parallel} in parallel; use 1")
+        raise KernelError(f"{instance.name}: members print one after the other, not {parallel} in parallel; use 1")
     inputs, outputs = require_memory_form(instance, parallel, words)
     steps = _steps(inputs, outputs, parallel)
     machine = _Writer(instance, group, steps, inputs, outputs, instance.taps if printf else None).build()
@@ -164,7 +164,7 @@ def group_of(instance: KernelInstance, parallel: int) -> Group:
     geometry = instance.mapping.geometry
     fitting = [d for d, size in enumerate(geometry) if size >= parallel]
     if parallel < 1 or not fitting:
-        raise InputError(
+        raise KernelError(
             f"{instance.name}: its index space is {list(geometry)}, and {parallel} members side by side must be "
             f"neighbours along one dimension; ask for 1 to {max(geometry)}"
         )
@@ -177,13 +177,13 @@ def _require_small(
     for tensor, one in zip(mapped, touched, strict=True):
         words = 1 << address_bits(one.sizes).width
         if not all(tensor.sizes) or words > MOST_WORDS:
-            raise InputError(
+            raise KernelError(
                 f"{instance.name}: {tensor.name} has sizes {list(tensor.sizes)}; its memory would have {words} words, "
                 f"must have 1 to {MOST_WORDS}"
             )
         if not 0 < members * one.addressing.count <= MOST_STEPS:
             who = "a member touches" if members == 1 else f"{members} members touch"
-            raise InputError(
+            raise KernelError(
                 f"{instance.name}: {who} {members * one.addressing.count} elements of {tensor.name}, one per cycle; "
                 f"1 to {MOST_STEPS} are supported"
             )

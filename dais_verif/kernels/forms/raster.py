@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import Addressing, MappedTensor
 from dais_verif.program.graph import cone
@@ -138,7 +138,7 @@ def raster_of(instance: KernelInstance) -> Raster:
     """Return the raster of an instance. Raises ``InputError`` with the reason if it does not fit the stream form."""
     mapping, name = instance.mapping, instance.name
     if not mapping.inputs:
-        raise InputError(f"{name}: the stream form needs an input that is not constant")
+        raise KernelError(f"{name}: the stream form needs an input that is not constant")
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
     writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
     inputs = tuple(_plane(name, *pair) for pair in zip(mapping.inputs, reads, strict=True))
@@ -186,7 +186,7 @@ def members_by_beat(instance: KernelInstance, raster: Raster) -> NDArray[np.int6
 
 def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:
     tensor = plane.tensor if isinstance(plane, Plane) else plane
-    raise InputError(f"{name} does not fit the stream form: {tensor.name} {what}; use the memory form")
+    raise KernelError(f"{name} does not fit the stream form: {tensor.name} {what}; use the memory form")
 
 
 def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.blocks.linear import scaled
 from dais_verif.kernels.codes import GlueCode
@@ -48,7 +48,7 @@ def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:
     def compute(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value:
         kind, result = fixed(request, 0), request.outputs[0].data_type
         if not isinstance(result, FixedType):
-            raise InputError(f"{name} has no exact type: ask for an output of a fixed-point type")
+            raise KernelError(f"{name} has no exact type: ask for an output of a fixed-point type")
         if not (kind.width and result.width):
             return Value()
         reals = (function(math.ldexp(raw, -kind.f)) for raw in range(kind.raw_min, kind.raw_max + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.block_inputs import join
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.codes import GlueCode
@@ -27,7 +27,7 @@ def fixed(request: Request, at: int) -> FixedType:
     """Return the type of an input, which is a fixed-point type if ``check_types`` has passed."""
     kind = request.inputs[at].data_type
     if not isinstance(kind, FixedType):
-        raise InputError(f"input {at} has type {kind}, which DAIS does not have")
+        raise KernelError(f"input {at} has type {kind}, which DAIS does not have")
     return kind
 
 
@@ -78,7 +78,7 @@ def program_of(block: BlockOf) -> Callable[[Request], bytes]:
     def program(request: Request) -> bytes:
         builder, kind = BlockBuilder(), request.outputs[0].data_type
         if not isinstance(kind, FixedType):
-            raise InputError(f"the output has type {kind}, which DAIS does not have")
+            raise KernelError(f"the output has type {kind}, which DAIS does not have")
         return write_binary(builder.build([builder.cast(value, kind) for value in block(request, builder)]), "v1")
 
     return program

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dais_verif.errors import InputError
+from dais_verif.errors import KernelError
 from dais_verif.kernels.codes import TpcLibCode
 from dais_verif.kernels.data_types import PadValue
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
@@ -72,7 +72,7 @@ def params_from_tpc(params: TpcKernelParams) -> HabanaKernelParams:
     or have more than 32 bits, an absent tensor before a present one.
     """
     if unsupported(params) is not None:
-        raise InputError(
+        raise KernelError(
             "in the older generation, a tensor has up to five dimensions, each of a single size of up to 32 bits"
         )
     return HabanaKernelParams(
@@ -102,13 +102,13 @@ def _tensor_to_tpc(tensor: Tensor) -> TpcTensor:
 def _tensors_from_tpc(tensors: Sequence[TpcTensor]) -> tuple[Tensor, ...]:
     there = [tensor for tensor in tensors if not tensor.null]
     if any(tensor.null for tensor in tensors[: len(there)]):
-        raise InputError("an absent tensor comes before a present one, which the older generation does not support")
+        raise KernelError("an absent tensor comes before a present one, which the older generation does not support")
     return tuple(map(_tensor_from_tpc, there))
 
 
 def _tensor_from_tpc(tensor: TpcTensor) -> Tensor:
     if tensor.data_type is None:
-        raise InputError("a tensor of a request must have a type")
+        raise KernelError("a tensor of a request must have a type")
     return Tensor(
         TensorGeometry(tensor.dims, tensor.max_sizes[:MAX_DIMS]),
         tensor.data_type,
@@ -122,7 +122,7 @@ def pattern_to_tpc(pattern: AccessPattern, memset: PadValue | None = None) -> Tp
     """Return a pattern in the newer generation. Raises ``InputError`` for slopes of start and end that differ."""
     for d, dim in enumerate(pattern.dims):
         if dim.start_a != dim.end_a:
-            raise InputError(
+            raise KernelError(
                 f"dimension {d} starts with slope {dim.start_a} and ends with slope {dim.end_a}, but "
                 "the newer generation of the interface has a single slope"
             )

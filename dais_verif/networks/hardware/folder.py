@@ -18,7 +18,7 @@ import msgspec
 from dais_verif.approx import KNOBS, ConfigurationFile, Knob
 from dais_verif.approx import parse as parse_configurations
 from dais_verif.approx.knob_file import parse_knobs
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, NetworkInputError
 from dais_verif.files import read_plain
 from dais_verif.machine import Machine, load_machine
 from dais_verif.network_folder import CONFIGURATIONS, MACHINE, MANIFEST, NETWORK, RTL, STREAM, frame_name
@@ -153,13 +153,13 @@ class NetworkFolder:
         """Return the network under a configuration; None: the first. Raises ``InputError`` if there is none."""
         name = self.configurations[0] if configuration is None else configuration
         if name not in self.configurations:
-            raise InputError(
+            raise NetworkInputError(
                 f"{str(self.path)!r} has no configuration {name!r}; it has {', '.join(self.configurations)}"
             )
         return self.chain.networks[self.configurations.index(name)]
 
     def _other(self, what: str, stated: object, found: object) -> InputError:
-        return InputError(
+        return NetworkInputError(
             f"{str(self.path / MANIFEST)!r} states {what} {stated}, but the other files of the folder give {found}, or "
             "the same with other sizes or types; write the folder again"
         )
@@ -177,7 +177,7 @@ def form_chain(networks: Sequence[Network], form: str, unrolled: Sequence[int]) 
     if form == "memory":
         return chain_of(networks, unrolled)
     if len(networks) > 1:
-        raise InputError(
+        raise NetworkInputError(
             f"a stream has one configuration, not {len(networks)}: write a folder for each, or form memory"
         )
     return stream_chain(networks[0], unrolled)
@@ -229,11 +229,11 @@ def read_folder(path: Path) -> NetworkFolder | None:
     try:
         said = decoded(read_plain(manifest, _MOST_BYTES, "manifest"), _Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} is not a valid manifest of a network: {error}; write the folder again"
         ) from None
     if said.schema != _SCHEMA or said.form not in FORMS:
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} has schema {said.schema!r}, form {said.form!r}; this version reads {_SCHEMA!r}, "
             f"{' or '.join(FORMS)}; write the folder again"
         )
@@ -242,12 +242,12 @@ def read_folder(path: Path) -> NetworkFolder | None:
     missing = [name for name in (MACHINE, RTL, NETWORK) if name not in needed]
     foreign = sorted(said.files.keys() - {*needed, *frames})
     if missing or foreign:
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} {'lacks ' + missing[0] if missing else 'lists ' + foreign[0]}; write the folder again"
         )
     for name in (CONFIGURATIONS, KNOBS_FILE):
         if name not in said.files and (path / name).exists():
-            raise InputError(
+            raise NetworkInputError(
                 f"{str(path / name)!r} is not in {MANIFEST}, so nothing was built from it; write the folder again"
             )
     for name in said.files:
@@ -256,12 +256,12 @@ def read_folder(path: Path) -> NetworkFolder | None:
     names, count = said.configurations, len(said.configurations)
     plain = CONFIGURATIONS not in said.files
     if not count or len(said.cycles) != count or len(set(names)) < count or (plain and names != (EXACT,)):
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} has configurations {', '.join(names) or 'none'}, but {len(said.cycles)} numbers of "
             "cycles; write the folder again"
         )
     if min(said.cycles) < 1 or said.parallel < 1 or (KNOBS_FILE in said.files and plain):
-        raise InputError(
+        raise NetworkInputError(
             f"{str(manifest)!r} states cycles or members below 1, or knobs without configurations; write it again"
         )
     found = NetworkFolder(path, said.form, names, said.cycles, (MANIFEST, *needed), said)
@@ -277,12 +277,12 @@ def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
         signal = folder.machine.signals.get(port)
         if signal is None or {str(kind) for kind in signal.types} != {tensor.type}:
             carries = "is not there" if signal is None else f"carries {', '.join(sorted(map(str, signal.types)))}"
-            raise InputError(
+            raise NetworkInputError(
                 f"{str(folder.path / MANIFEST)!r}: {tensor.name} has type {tensor.type}, and port {port} of the "
                 f"machine {carries}; write the folder again"
             )
     if ("config" in folder.machine.signals) != (len(said.configurations) > 1):
-        raise InputError(
+        raise NetworkInputError(
             f"{str(folder.path / MANIFEST)!r} has {len(said.configurations)} configurations, but the machine has "
             f"{'an' if 'config' in folder.machine.signals else 'no'} input config; write the folder again"
         )
@@ -307,7 +307,7 @@ def _require_unchanged(folder: Path, name: str, sha256: str) -> None:
     found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
     if found != sha256:
         hint = "; to use edited RTL, give it with --rtl" if name == RTL else ""
-        raise InputError(
+        raise NetworkInputError(
             f"{str(folder / name)!r} was changed after it was written: its SHA-256 is {found}, {MANIFEST} says "
             f"{sha256}; "
             f"write the folder again{hint}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import NetworkInputError
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
 from dais_verif.kernels.forms.memory import MOST_WORDS, MemoryFacts, MemoryTiming, memory_form
@@ -208,7 +208,7 @@ class _Memories:
         """Add the memory of an output of the network."""
         made, address, kinds = self.made, self.address(name), self.word(name, kind)
         if 1 << address.width > MOST_WORDS:
-            raise InputError(f"output {name!r} has {self.chain.storage[name].words} words, beyond {MOST_WORDS}")
+            raise NetworkInputError(f"output {name!r} has {self.chain.storage[name].words} words, beyond {MOST_WORDS}")
         memory = made.register(f"out{t}", kinds * (1 << address.width), initial=0)
         enable, place, data = (
             made.wire(f"out{t}_{what}", one) for what, one in (("write", BIT), ("written", address), ("result", kinds))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import NetworkInputError
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.kernels.forms.control import control_of
 from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
@@ -137,13 +137,13 @@ class _Streams:
         """Build ports, and stages in order."""
         chain, made = self.chain, self.made
         if len(chain.networks) > 1:
-            raise InputError(
+            raise NetworkInputError(
                 "a stream has one configuration: build one for each; the memory form chooses among several"
             )
         for what, names in (("input", chain.inputs), ("output", chain.outputs)):
             if len(names) > 1:
                 listed = ", ".join(map(repr, names))
-                raise InputError(f"a stream has one {what}, but the network has {listed}; use the memory form")
+                raise NetworkInputError(f"a stream has one {what}, but the network has {listed}; use the memory form")
         ((source, kind),), ((result, kind_out),) = chain.inputs.items(), chain.outputs.items()
         storage = chain.storage[source]
         pixels = len(storage.places) > 1
@@ -215,12 +215,12 @@ class _Streams:
         if whole and found.pixels:
             return self.gathered(stage, at, found)
         if not whole and not found.pixels:
-            raise InputError(
+            raise NetworkInputError(
                 f"{stage.name} does not fit the stream form: it reads {name!r} pixel after pixel, which is computed all"
                 " at once; do not unroll the node that writes it, or use the memory form"
             )
         if (raster.beats, plane.count) != (found.beats, found.data.size):
-            raise InputError(
+            raise NetworkInputError(
                 f"{stage.name} does not fit the stream form: its window is as large as {name!r} is; use the memory form"
             )
         return found
@@ -270,7 +270,7 @@ class _Streams:
         flow, depths = flows.joined([one.flow for one in distinct.values()])
         for (name, one), depth in zip(distinct.items(), depths, strict=True):
             if depth * one.data.size > MOST_KEPT:
-                raise InputError(
+                raise NetworkInputError(
                     f"{stage.name} does not fit the stream form: {depth} beats of {name!r} would wait for another"
                     f" tensor, more than {MOST_KEPT} elements; use the memory form"
                 )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import TextFormError
 from dais_verif.program.alir_codes import SPEC_VERSIONS as ALIR_VERSIONS
 from dais_verif.program.assembler.expressions import INT32, Expressions, Row
 from dais_verif.program.assembler.names import Scope, did_you_mean
@@ -37,7 +37,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
     """
     data = source.encode("utf-8", "replace") if isinstance(source, str) else source
     if begins_machine(data):
-        raise ProgramError(f"{name}: the text of a machine, where that of a program is expected; {TAKE_MACHINES}")
+        raise TextFormError(f"{name}: the text of a machine, where that of a program is expected; {TAKE_MACHINES}")
     text = source if isinstance(source, str) else decoded(source, name, "'dais-verif show' writes a binary as text")
     program = _Assembler(Cursor(text, name)).program()
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))

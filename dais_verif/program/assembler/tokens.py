@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
-from dais_verif.errors import ProgramError
+from dais_verif.errors import ProgramError, TextFormError
 
 __all__ = ["LONGEST_NUMBER", "Cursor", "Place", "Token", "decoded", "error_at", "quoted"]
 
@@ -60,7 +60,7 @@ class Token(NamedTuple):
 
 def error_at(name: str, place: Place, message: str) -> ProgramError:
     """Return the error, on one line, for a mistake at ``place`` of the text ``name``."""
-    return ProgramError(f"{name}:{place.line}:{place.column}: {message}")
+    return TextFormError(f"{name}:{place.line}:{place.column}: {message}")
 
 
 def decoded(data: bytes, name: str, remedy: str) -> str:

@@ -7,7 +7,7 @@ interval.
 
 from __future__ import annotations
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ConversionError
 from dais_verif.program.conversion.building import Builder
 from dais_verif.program.conversion.spelling import spelt
 from dais_verif.program.model import Op
@@ -50,7 +50,7 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
         a, lo = _window(made, a, kind, lo, hi)
     pad = lo - made.types[a].raw_min
     if pad >= 1 << 31 or spelt(made.types[a], made.intervals[a])[0] != lo:
-        raise InputError(f"{op}: its table begins at {lo} steps of {made.types[a]}, which JSON cannot represent")
+        raise ConversionError(f"{op}: its table begins at {lo} steps of {made.types[a]}, which JSON cannot represent")
     made.add(Code.LOOKUP, op.type, a, data=pad << 32 | table, interval=interval, of=op.index)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ConversionError
 from dais_verif.program.conversion.building import Builder
 from dais_verif.program.model import Op, Origin, Program
 from dais_verif.program.opcodes import OPCODES, Code, Term, opcode_of_sum
@@ -175,6 +175,6 @@ def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: boo
 
 def _require_type(op: Op, kind: FixedType) -> None:
     if max(abs(kind.i), abs(kind.f), kind.width) > LIMIT:
-        raise InputError(
+        raise ConversionError(
             f"{op}: in DAIS, an intermediate op would need the type {kind}, beyond the limit of {LIMIT} bits"
         )

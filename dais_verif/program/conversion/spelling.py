@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ConversionError
 from dais_verif.program.types import FixedType, type_of_interval
 
 __all__ = ["as_numbers", "spelt"]
@@ -44,7 +44,7 @@ def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[i
     numbers = [_number(value * step) for value in interval]
     least = _number(step)
     if least is None or None in numbers:
-        raise InputError(
+        raise ConversionError(
             f"{where}: type {kind} needs numbers that JSON cannot hold exactly (doubles, down to 2**-1074); write "
             "a binary or a text"
         )

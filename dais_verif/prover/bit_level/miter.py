@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
@@ -192,7 +192,7 @@ class Miter:
                 self._pieces[one.signal].remove(one)
                 self._pieces[one.signal] += bits
                 return
-        raise InputError(f"{piece.signal.where}: signal {piece.signal.name!r} depends on itself; break the loop")
+        raise ProofError(f"{piece.signal.where}: signal {piece.signal.name!r} depends on itself; break the loop")
 
     def _pieces_of(self, signal: Signal, low: int, width: int) -> list[_Piece]:
         if self._boundary.is_input(signal) or signal in self._boundary.others:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.aig import FALSE, Aig
@@ -191,7 +191,7 @@ class _Work:
         self._pairs = {number: miter.results(number, self._program_bits.outputs[number]) for number in boundary.claimed}
         for signal, wire in boundary.wires:
             if not wire.width and any(miter.bits(signal, 0, signal.width)):
-                raise InputError("the program has no output bits: its output port must be tied to 0, but is not")
+                raise ProofError("the program has no output bits: its output port must be tied to 0, but is not")
         self._inputs = sum(low < 0 for low in self._aig.low) - 1
         self._patterns, self._count = self._first_patterns()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProofError
 from dais_verif.prover.netlist import Clock, Cone, Netlist, Signal
 from dais_verif.prover.results import ProofWatcher
 from dais_verif.prover.solving.pool import Pool, Question
@@ -163,7 +163,7 @@ class _Comparison:
                     if source is not signal:
                         for driver in source.drivers:  # an unsupported driver raises its own error
                             driver.make(lambda other, low, width: var(width, "some value"))
-                        raise InputError(f"{source.where}: register {source.name!r} was read by one front end only")
+                        raise ProofError(f"{source.where}: register {source.name!r} was read by one front end only")
                 whole = numbers.setdefault(source.name, var(source.width, f"v{len(numbers)}"))
                 return extract(whole, low, width)
 

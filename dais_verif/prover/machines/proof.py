@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dais_verif.counts import counted
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import port_names
 from dais_verif.machine.step import Step, step_of
@@ -111,7 +111,7 @@ def _require_inputs(machine: Machine, netlist: Netlist) -> None:
     names = port_names(machine)
     for signal in machine.inputs:
         if names[signal.name] not in netlist.inputs:
-            raise InputError(f"module {netlist.top!r} has no input {names[signal.name]!r}; see docs/any-dut.md")
+            raise ProofError(f"module {netlist.top!r} has no input {names[signal.name]!r}; see docs/any-dut.md")
 
 
 @dataclass(frozen=True)

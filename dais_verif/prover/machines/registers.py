@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import ProofError, StateError
 from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prover.registers.pins import PinReader
 from dais_verif.prover.terms import Term, extract, ite, nonzero, undefined, var
@@ -149,7 +149,7 @@ def _require_clock(signal: Signal, driver: Driver, pins: PinReader, clock: str) 
         )
     found = pins.input_of(driver.clock.signal)
     if found is None or found != (clock, 0):
-        raise InputError(f"{driver.where}: register {signal.name!r} is not clocked by {clock!r}")
+        raise ProofError(f"{driver.where}: register {signal.name!r} is not clocked by {clock!r}")
 
 
 def _of(signal: Signal, first: int) -> Bits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RegisterError
 from dais_verif.prover.netlist import Bits, Cone, Driver, Read, Signal
 from dais_verif.prover.terms import Term, bnot, const, ite, leaves, rebuild, var
 
@@ -109,7 +109,7 @@ def _enabled(
             held[found] = latch
             return found
         if latch is not None or not signal.drivers or any(driver.clock for driver in signal.drivers):
-            raise InputError(f"{signal.where}: {signal.name!r} is not the latch of a clock gate")
+            raise RegisterError(f"{signal.where}: {signal.name!r} is not the latch of a clock gate")
         return None
 
     cone = Cone(cut)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.dut.interface import Clocking
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, RegisterError, StateError
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
 from dais_verif.prover.scc import find_sccs
@@ -55,7 +55,7 @@ def infer_controls(
         for register in registers:
             for pin, value in register.held(known).items():
                 if held.setdefault(pin, value) != value:
-                    raise InputError(
+                    raise RegisterError(
                         f"{register.where}: register {register.signal.name!r} needs {_name(pin)} to be {value}, but"
                         f" another register or an option needs {1 - value}; a reset is held at one value"
                     )
@@ -71,7 +71,7 @@ def infer_controls(
 
 
 def _input(number: int) -> Term:
-    raise InputError(f"input {number} is data")
+    raise RegisterError(f"input {number} is data")
 
 
 def _name(pin: Term) -> str:
@@ -229,11 +229,11 @@ class _Register:
                 continue
             known_as = self._design.pin(reset)
             if known_as is None:
-                raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is not an input by itself")
+                raise RegisterError(f"{self.where}: {reset.name!r}, an asynchronous reset, is not an input by itself")
             pin, inverted = known_as
             value ^= inverted
             if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):
-                raise InputError(
+                raise RegisterError(
                     f"{self.where}: register {self.signal.name!r} is loaded at {reset.name!r}, not reset:"
                     " each of its bits must get a constant there; `dais-verif sim` simulates such RTL"
                 )

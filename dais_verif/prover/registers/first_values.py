@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from enum import IntEnum
 from typing import NamedTuple
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, RegisterError, StateError
 from dais_verif.prover import four_state
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Cone, Driver, Netlist, Read, Signal
@@ -335,4 +335,4 @@ def _masked(unknown: Term, open_: int) -> Term:
 
 
 def _data(number: int) -> Term:
-    raise InputError(f"input {number} is data")
+    raise RegisterError(f"input {number} is data")

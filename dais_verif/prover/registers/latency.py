@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import LatencyError, RegisterError, StateError
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Driver, Netlist, Signal
 from dais_verif.prover.registers.pins import PinReader
@@ -26,7 +26,7 @@ from dais_verif.record.proof import Timing
 __all__ = ["OutOfStep", "infer_timing"]
 
 
-class OutOfStep(InputError):
+class OutOfStep(LatencyError):
     """Registers are not in step. The design is probably wrong; a simulation shows whether it is."""
 
 
@@ -116,7 +116,7 @@ class _LatencyAnalysis:
         found = self._pins.input_of(signal)
         pin = None if found is None else self._netlist.signals[found.name]
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):
-            raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is not an input by itself")
+            raise RegisterError(f"{signal.where}: {signal.name!r}, a clock or an enable, is not an input by itself")
         return pin.name
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:

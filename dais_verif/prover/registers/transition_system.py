@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import RegisterError
 from dais_verif.prover.netlist import Cone, Driver, Netlist, Signal
 from dais_verif.prover.registers.pins import PinReader
 from dais_verif.prover.terms import Term, bnot, concat, const, extract, ite, nonzero, rebuild, var
@@ -54,7 +54,7 @@ class _Reader:
                 if term not in following:
                     following[term] = self._following(term, signal, driver, bit, resets)
             if len(self._registers) > _LARGEST:
-                raise InputError(
+                raise RegisterError(
                     f"{out.name!r} depends on more than {_LARGEST} bits of state; a handshake has far fewer"
                 )
         # While an asynchronous reset is active, readers of the register see its reset value.
@@ -68,7 +68,7 @@ class _Reader:
         clock = driver.clock
         assert clock is not None
         if self._pins.input_of(clock.signal) != (self._clock, 0):
-            raise InputError(f"{driver.where}: register {signal.name!r} is not clocked by {self._clock}")
+            raise RegisterError(f"{driver.where}: register {signal.name!r} is not clocked by {self._clock}")
         read = self._cone.read
         value = driver.part(read, bit, 1) if driver.part else extract(driver.make(read), bit, 1)
         if clock.enable is not None:
@@ -80,7 +80,7 @@ class _Reader:
                 continue
             held = rebuild(value, {pin: const(1, 1 - inactive)}) if pin.op == "var" else value
             if held.op != "const":
-                raise InputError(
+                raise RegisterError(
                     f"{driver.where}: register {signal.name!r} is loaded at {reset.name!r}, not reset: each of its bits"
                     " must get a constant there; `dais-verif sim` simulates such RTL"
                 )
@@ -112,5 +112,5 @@ class _Reader:
                     self._registers[term] = signal, driver, place - driver.low
                     parts.append(term)
         if sum(part.width for part in parts) != width:
-            raise InputError(f"{signal.where}: some bits of register {signal.name!r} have no driver")
+            raise RegisterError(f"{signal.where}: some bits of register {signal.name!r} have no driver")
         return concat(*reversed(parts))

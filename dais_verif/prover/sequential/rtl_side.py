@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import ProofError
 from dais_verif.prover.bit_level.aig import Aig
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
 from dais_verif.prover.machines.registers import Open
@@ -163,7 +163,7 @@ def _memories(
         if first is None or signal.width < _LEAST_MEMORY or signal.width <= first.width:
             continue
         if any(_initial(opened.initial[signal], bit) is not None for bit in range(signal.width)):
-            raise InputError(
+            raise ProofError(
                 f"{signal.name!r} has initial contents: the proof supports RAMs in RTL only without initial contents"
             )
         written = _written(signal, variable, first.width, after[signal])
@@ -171,7 +171,7 @@ def _memories(
         roots = [*others, *outputs.values(), *(written[::2] if written else ())]
         reads = _reads(signal, variable, first.width, roots)
         if written is None or reads is None:
-            raise InputError(
+            raise ProofError(
                 f"{signal.name!r} is not a memory that the proof supports: an array [0:n] of 2**k words, written at one"
                 " address per edge and read in whole words"
             )

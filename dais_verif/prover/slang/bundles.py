@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Bits, Signal, driver_of
 from dais_verif.prover.slang.design import SlangDesign, bits_in, fields, why_no_bits
@@ -30,12 +30,12 @@ def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_onl
         kind = kind.arrayElementType
     size = bits_in(kind) or 1
     if width is not None and width // size > _LARGEST_MEMORY:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: {name!r} has {width // size:,} elements; the proof supports at most {_LARGEST_MEMORY:,}"
         )
     design.elements_declared += width // size if width is not None else 0
     if design.elements_declared > _LARGEST_MEMORY:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: {name!r} and the arrays before it have {design.elements_declared:,} elements; the"
             f" proof supports at most {_LARGEST_MEMORY:,} in total"
         )
@@ -71,7 +71,7 @@ def _memory(kind: Any, name: str, where: str) -> Memory:
         spans.append((element.fixedRange.left, element.fixedRange.right))
         element = element.arrayElementType
     if not spans or not element.isIntegral:
-        raise InputError(f"{where}: {name!r}: {why_no_bits(kind)}")
+        raise UnsupportedVerilog(f"{where}: {name!r}: {why_no_bits(kind)}")
     return Memory(name, where, element.bitWidth, *spans[0], spans[1:])
 
 

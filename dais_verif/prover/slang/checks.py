@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import taken
 from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, ENDING, STATEMENTS, How
@@ -43,7 +43,7 @@ def leave_out(design: SlangDesign, body: Any) -> None:
             where = design.where(s.sourceRange.start)
             refusal = ASSERTIONS.refusal(s.assertionKind)
             if refusal is not None:
-                raise InputError(f"{where}: {refusal}")
+                raise UnsupportedVerilog(f"{where}: {refusal}")
             refuse_change(design, s)
             design.left_out[f"{_NAMES[s.assertionKind]} at {where}"] = None
             return ast.VisitAction.Skip
@@ -76,7 +76,7 @@ def refuse_change(design: SlangDesign, s: Any) -> None:
 
     def refuse(e: Any) -> None:
         where = design.where(e.sourceRange.start)
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: an assertion that assigns something, or a print call with side effects, is not supported"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Set
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.netlist import Bits, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import PORTS
@@ -42,7 +42,7 @@ def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
         elif port.direction == ast.ArgumentDirection.Out:
             _output(design, port, inside, outside, where, targets)
         else:
-            raise InputError(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
+            raise UnsupportedVerilog(f"{where}: port {port.name!r}: {PORTS.message(port.direction)}")
 
 
 def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
@@ -56,11 +56,11 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
     narrow = type(outside) is ast.ConversionExpression and outside.operand.type.bitWidth < width
     others = {symbol.netType.netKind for symbol in roots(outside) if symbol.kind is ast.SymbolKind.Net}
     if port.direction == ast.ArgumentDirection.In and narrow:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all its bits"
         )
     if port.direction == ast.ArgumentDirection.Out and others & {*_PULLED} - {net.netType.netKind}:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{where}: port {port.name!r} and what it drives are pulled in opposite directions; write wire"
         )
 
@@ -78,7 +78,7 @@ def refuse_floating(design: SlangDesign, symbol: Any, given: Set[Any]) -> None:
         for source, low, width in (read for driver in work.pop().drivers for read in _wired(driver)):
             if source in nets and sum(driver.width for driver in source.driving(low, width)) < width:
                 net = symbol.netType.netKind.name.lower()
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{pulled.where}: {pulled.name!r} is a {net} net, and {source.name!r}, to which it is connected,"
                     " has no driver: simulators pull both, which the proof does not support; give it a driver, or write"
                     " wire"
@@ -109,7 +109,9 @@ def _unconnected(design: SlangDesign, instance: Any, port: Any, where: str) -> N
         return
     symbol = port.internalSymbol
     if symbol.kind is ast.SymbolKind.Net and symbol.netType.netKind in _PULLED:
-        raise InputError(f"{where}: port {port.name!r} is open, and both its net and a directive pull it; connect it")
+        raise UnsupportedVerilog(
+            f"{where}: port {port.name!r} is open, and both its net and a directive pull it; connect it"
+        )
     inside = design.signal(symbol, where)
     value = const(inside.width, -(pull is ast.UnconnectedDrive.Pull1))
     inside.drive(driver_of(bits_over(value, {}), 0, inside.width, 0, where))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyslang
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.reentry import refuse_reentry
 
@@ -33,7 +33,7 @@ def refuse_joined(design: SlangDesign, ports: Any) -> None:
     for port in ports:
         if port.kind is ast.SymbolKind.MultiPort:
             what = f"{design.where(port.location)}: port {port.name!r}" if port.name else design.where(port.location)
-            raise InputError(f"{what}: a port made of several signals is not supported; declare it as one")
+            raise UnsupportedVerilog(f"{what}: a port made of several signals is not supported; declare it as one")
 
 
 def _has_no_type(parameter: Any) -> bool:
@@ -46,7 +46,7 @@ def _has_no_type(parameter: Any) -> bool:
 def _refuse_unbased(design: SlangDesign, parameter: Any, e: Any) -> None:
     """Refuse a number like '1: as the value of such a parameter it has 1 bit for simulators, and 32 for slang."""
     if type(e) is ast.UnbasedUnsizedIntegerLiteral:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{design.where(parameter.location)}: tools differ in the width of parameter {parameter.name!r}, which has"
             " no type; write its range, or a number with a size"
         )

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import NoValue, Read, Signal, Signals
 from dais_verif.prover.registers.clock_gating import Latch
@@ -186,14 +186,16 @@ class SlangDesign:
         self._turns += 1
         if self._turns > _MOST_TURNS:
             where = self.where(e.sourceRange.start)
-            raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in total; reduce them")
+            raise UnsupportedVerilog(
+                f"{where}: loops and calls run more than {_MOST_TURNS:,} times in total; reduce them"
+            )
 
     def choose_among(self, elements: int, e: Any) -> None:
         """Count an assignment to one of ``elements`` elements. Raises ``InputError`` if there are too many in total."""
         self._choices += elements
         if self._choices > _MOST_CHOICES:
             where = self.where(e.sourceRange.start)
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{where}: assignments to variable indices choose among more than {_MOST_CHOICES:,} elements in total,"
                 " which the proof does not support; write one decoder per signal, or use smaller vectors"
             )
@@ -206,13 +208,13 @@ class SlangDesign:
         """Return the signal of ``symbol``. Raises ``InputError`` if it has none."""
         found = self.signals.get(symbol)
         if found is None and symbol in self.memories:
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{where or self.where(symbol.location)}: {symbol.name!r} is a large array, and something other than an"
                 " initial block drives it; the proof supports arrays of up to 262,144 elements and 4,194,304 bits,"
                 " and 1,048,576 elements in total"
             )
         if found is None:
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{where or self.where(symbol.location)}: {symbol.name!r} is not a signal of the"
                 " design, or not assigned before it is read; the proof cannot use it"
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyslang
 
-from dais_verif.errors import InputError, UnknownTop
+from dais_verif.errors import UnknownTop, UnsupportedVerilog
 
 __all__ = ["require_valid"]
 
@@ -38,15 +38,17 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
                 known=_modules(compilation),
             )
         if diagnostic.code == pyslang.Diags.UnknownModule:
-            raise InputError.of("{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text)
+            raise UnsupportedVerilog.of(
+                "{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text
+            )
         if diagnostic.code == pyslang.Diags.SignedIntegerOverflow:
-            raise InputError(f"{text}; simulators give it more bits: write its size, as in 40'd4294967296")
+            raise UnsupportedVerilog(f"{text}; simulators give it more bits: write its size, as in 40'd4294967296")
         if diagnostic.code == pyslang.Diags.ExpectedIdentifier and "(*" in _line_of(manager, diagnostic.location):
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{text}; an attribute may stand before a port declaration only, not after its direction (alkaid writes"
                 " this with its option no-shreg: convert without it)"
             )
-        raise InputError(f"{text}; correct the RTL")
+        raise UnsupportedVerilog(f"{text}; correct the RTL")
 
 
 def _line_of(manager: Any, location: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import StateError, UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import EDGES, TIMING
 from dais_verif.prover.slang.writes import NAMES, indices, symbol_of
@@ -32,7 +32,7 @@ class EventError(StateError):
     """RTL whose simulation differs from settled logic."""
 
 
-class RaceError(InputError):
+class RaceError(UnsupportedVerilog):
     """A register is assigned with ``=`` at a clock edge: other blocks may see its old or its new value at that edge.
 
     ``mates``: the signals that the same block assigns; for these, the order is defined.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.four_state import add, bnot, bor, ite, nowhere
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang import loops
@@ -268,7 +268,7 @@ class Execution:
             return self.convert(e.right)
         except NoValue as error:
             names = ", ".join(symbol.name for symbol, _, _ in target_parts(self.convert, e.left))
-            raise InputError(str(NoValue(error.where, names))) from None
+            raise UnsupportedVerilog(str(NoValue(error.where, names))) from None
 
     def assign(self, left: Any, value: Term, key: Callable[[Any], Any] = lambda symbol: symbol) -> None:
         """Assign to a signal, a part of it, or several signals. ``key``: returns the key of a symbol in ``values``."""

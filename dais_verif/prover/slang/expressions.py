@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, StateError, UnsupportedVerilog
 from dais_verif.prover.four_state import (
     add,
     all_ones,
@@ -88,7 +88,9 @@ class Converter:
 
     def refused(self, e: Any, text: str, advice: str = "") -> InputError:
         """Return an error with the location of ``e``. ``advice`` may name arguments, as in ``DaisError.of``."""
-        return InputError.of("{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text)
+        return UnsupportedVerilog.of(
+            "{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text
+        )
 
     def stateful(self, e: Any, text: str) -> StateError:
         """Return an error with the location of ``e``, because of which the RTL is not a function of its inputs."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.four_state import band, bnot, bor, bxor
 from dais_verif.prover.netlist import Bits, Read
 from dais_verif.prover.slang.design import SlangDesign, ast
@@ -38,12 +38,14 @@ def gates(design: SlangDesign, gate: Any, where: str) -> Iterator[tuple[Any, int
     """
     name = gate.primitiveType.name
     if name not in _READ:
-        raise InputError(f"{where}: primitive {name!r}: {GATES.message(name)}")
+        raise UnsupportedVerilog(f"{where}: primitive {name!r}: {GATES.message(name)}")
     pins = list(gate.portConnections)
     refuse_delay(gate, where)
     outputs, inputs = (pins[:1], pins[1:]) if name in _INPUTS else (pins[:-1], pins[-1:])
     if gate.arrayPath or any(pin.type.bitWidth != 1 for pin in inputs):
-        raise InputError(f"{where}: an array of gates, or an input of several bits, is not supported by the proof")
+        raise UnsupportedVerilog(
+            f"{where}: an array of gates, or an input of several bits, is not supported by the proof"
+        )
     sources = [bits_of(design, pin) for pin in inputs]
 
     def value(read: Read, low: int, width: int) -> Term:

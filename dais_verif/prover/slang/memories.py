@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, StateError, UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Driver, Read, Signal
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
@@ -47,7 +47,9 @@ class _Filling(Execution):
 
     def _read(self, symbol: Any, low: int, width: int) -> Term:
         if symbol not in self.values:
-            raise InputError(f"{self.design.where(symbol.location)}: {symbol.name!r} is read in an initial block")
+            raise UnsupportedVerilog(
+                f"{self.design.where(symbol.location)}: {symbol.name!r} is read in an initial block"
+            )
         return super()._read(symbol, low, width)
 
     def expression(self, e: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.netlist import Signal
 from dais_verif.prover.slang.design import SlangDesign
 from dais_verif.prover.slang.expressions import Converter
@@ -43,7 +43,7 @@ def _declared(design: SlangDesign, symbol: Any) -> Term | None:
     """Return the initial value in a declaration; None if it has none, or if the value is not supported."""
 
     def read(symbol: Any, low: int, width: int) -> Term:
-        raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")
+        raise UnsupportedVerilog(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")
 
     if symbol not in design.initial:
         return None

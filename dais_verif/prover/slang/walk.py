@@ -14,7 +14,7 @@ import pyslang
 
 from dais_verif.dut.ambiguous import refuse_ambiguous
 from dais_verif.dut.verilog import included, read_files
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, StateError, UnsupportedVerilog
 from dais_verif.prover.netlist import Bits, Netlist, Signal, bits_over, driver_of
 from dais_verif.prover.registers.clock_gating import ungate
 from dais_verif.prover.slang.bundles import bundled, divide
@@ -57,7 +57,7 @@ def elaborate(
     compilation = ast.Compilation(pyslang.Bag([options]))
     for source in sources:
         if not source.is_file():
-            raise InputError(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
+            raise UnsupportedVerilog(f"RTL file {str(source)!r} does not exist; give the Verilog files of module {top}")
     tree = read_files(sources, manager)
     compilation.addSyntaxTree(tree)
     refuse_ambiguous([*sources, *included(tree, manager)])
@@ -140,7 +140,9 @@ class _Walk:
         for p in top.body.portList:
             if p.direction not in _WAYS:
                 where = self._design.where(p.location)
-                raise InputError(f"{where}: port {p.name!r} of module {top.name!r}: {PORTS.message(p.direction)}")
+                raise UnsupportedVerilog(
+                    f"{where}: port {p.name!r} of module {top.name!r}: {PORTS.message(p.direction)}"
+                )
         ports = [(port.direction, name) for port in top.body.portList for name in self._port(port)]
         given, results = (tuple(name for direction, name in ports if direction == way) for way in _WAYS)
         elements = (element for array in self._design.elements.values() for element in array.owners)
@@ -182,7 +184,7 @@ class _Walk:
             signal.drive(driver_of(bits_over(term, {}), 0, signal.width, 0, signal.where))
 
     def _no_signal(self, symbol: Any, low: int, width: int) -> Term:
-        raise InputError(f"{self._design.where(symbol.location)}: {symbol.name!r} is read once only")
+        raise UnsupportedVerilog(f"{self._design.where(symbol.location)}: {symbol.name!r} is read once only")
 
     def _of_bits(self, ports: set[str]) -> bool:
         """Return whether the signals of the top module are nearly all single bits."""
@@ -202,7 +204,7 @@ class _Walk:
             refusal = None if visit is not None else SYMBOLS.refusal(member.kind)
             if refusal is not None:
                 what = f"{member.kind.name} {member.name!r}" if member.name else member.kind.name
-                raise InputError(f"{self._design.where(member.location)}: {what}: {refusal}")
+                raise UnsupportedVerilog(f"{self._design.where(member.location)}: {what}: {refusal}")
             if visit is not None:
                 visit(member, path)
 
@@ -216,7 +218,7 @@ class _Walk:
         where = self._design.where(gate.location)
         for pins, width, bits in gates(self._design, gate, where):
             if any(size != width for _, _, size in target_parts(Converter(self._design, self._no_index), pins)):
-                raise InputError(f"{where}: a gate drives one bit; the proof supports no arrays of gates")
+                raise UnsupportedVerilog(f"{where}: a gate drives one bit; the proof supports no arrays of gates")
             self._targets(pins, bits, where)
 
     def _declared(self, symbol: Any, path: str) -> None:
@@ -231,11 +233,13 @@ class _Walk:
         if symbol.kind == ast.SymbolKind.Net:
             net = symbol.netType.netKind
             if net in _PULLED and self._interfaces:
-                raise InputError(f"{where}: {name!r} is pulled in an interface, where simulators differ; write wire")
+                raise UnsupportedVerilog(
+                    f"{where}: {name!r} is pulled in an interface, where simulators differ; write wire"
+                )
             if net in _PULLED:
                 self._pulled.append((symbol, _PULLED[net]))
             elif net not in _NETS:
-                raise InputError(f"{where}: {name!r} is a net of type {net.name}: {NETS.message(net)}")
+                raise UnsupportedVerilog(f"{where}: {name!r} is a net of type {net.name}: {NETS.message(net)}")
             supply = _NETS.get(net)
             refuse_delay(symbol, where)
         signal = self._design.signals[symbol] = self._design.new(name, width, where)
@@ -256,7 +260,7 @@ class _Walk:
             refuse_floating(self._design, symbol, self._given)
             return
         if signal.drivers:
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{signal.where}: {signal.name!r} is pulled, and some of its bits have a driver; simulators differ in"
                 " the values of the others: drive all of them"
             )
@@ -272,7 +276,7 @@ class _Walk:
             assignment = symbol.assignment
             where = self._design.where(assignment.sourceRange.start)
             if type(assignment) is not ast.AssignmentExpression:
-                raise InputError(f"{where}: this is not a valid assignment; correct the RTL")
+                raise UnsupportedVerilog(f"{where}: this is not a valid assignment; correct the RTL")
             refuse_delay(symbol, where)
             refuse_rest(Converter(self._design, self._no_index), assignment)
             self._targets(assignment.left, bits_of(self._design, assignment.right), where)
@@ -288,7 +292,7 @@ class _Walk:
             self._design.signal(symbol, where).drive(driver_of(bits, place, width, low, where))
 
     def _no_index(self, symbol: Any, low: int, width: int) -> Term:
-        raise InputError(
+        raise UnsupportedVerilog(
             f"{self._design.where(symbol.location)}: {symbol.name!r} is an index on the left-hand side,"
             " where it must be constant"
         )
@@ -326,7 +330,7 @@ class _Walk:
         for member in block:
             refusal = SYMBOLS.refusal(member.kind)
             if refusal is not None:
-                raise InputError(f"{self._design.where(member.location)}: {member.name!r}: {refusal}")
+                raise UnsupportedVerilog(f"{self._design.where(member.location)}: {member.name!r}: {refusal}")
 
     def _settling(self, kind: Any, body: Any, names: set[Any]) -> None:
         if kind is not ast.ProceduralBlockKind.Always or not latched(self._design, body):
@@ -343,7 +347,9 @@ class _Walk:
     def _refuse_foreign(self, e: Any) -> None:
         if self._design.is_local(e.symbol):
             where = self._design.where(e.sourceRange.start)
-            raise InputError(f"{where}: {e.symbol.name!r} is a variable of another block; only that block may use it")
+            raise UnsupportedVerilog(
+                f"{where}: {e.symbol.name!r} is a variable of another block; only that block may use it"
+            )
 
     def _initial(self, body: Any) -> None:
         for symbol, value in initial(self._design, body).items():
@@ -363,13 +369,15 @@ class _Walk:
         for element in array:
             if element.kind is ast.SymbolKind.PrimitiveInstance:
                 where = self._design.where(array.location)
-                raise InputError(f"{where}: {array.name!r}: an array of gates is not supported; write each gate")
+                raise UnsupportedVerilog(
+                    f"{where}: {array.name!r}: an array of gates is not supported; write each gate"
+                )
             self._instance(element, path)
 
     def _instance(self, instance: Any, path: str) -> None:
         refusal = DEFINITIONS.refusal(instance.definition.definitionKind)
         if refusal is not None:
-            raise InputError(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
+            raise UnsupportedVerilog(f"{self._design.where(instance.location)}: {instance.name!r}: {refusal}")
         interface = instance.definition.definitionKind is ast.DefinitionKind.Interface
         self._interfaces += interface
         self._scope(instance.body, f"{path}{instance.name}.")

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProofError
 from dais_verif.program import Program
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
@@ -103,7 +103,7 @@ def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[
 
     Without rewrite rules, for example, a register that keeps its value through a wire seems to depend on itself.
     """
-    refused = InputError("there is no reading of the design")
+    refused: InputError = ProofError("there is no reading of the design")
     for terms, builder in builders.items():
         try:
             found = builder.op(number) if kind == "op" else builder.output(number)

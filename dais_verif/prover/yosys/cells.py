@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.four_state import (
     add,
     all_ones,
@@ -113,7 +113,9 @@ def _selected(cell: Cell, x: Inputs) -> Term:
     """Return bits of A from bit B on; all of them are undefined if one is out of range."""
     a, b, width = x["A"], x["B"], cell.number("Y_WIDTH")
     if width > a.width:
-        raise InputError(f"{place(cell.attributes)}: {width} bits are selected from {a.width}, which is not supported")
+        raise UnsupportedVerilog(
+            f"{place(cell.attributes)}: {width} bits are selected from {a.width}, which is not supported"
+        )
     position, inside = chosen(b, bool(cell.number("B_SIGNED")), a.width - width, 0)
     found = extract(lshr(a, position), 0, width)
     return found if inside is None else ite(inside, found, undefined(width, "bits beyond a vector", a, b))
@@ -148,7 +150,7 @@ def _exclusive(bits: list[Term]) -> bool:
 def _power(cell: Cell, x: Inputs) -> Term:
     a, b = x["A"], x["B"]
     if b.op != "const" or (cell.number("B_SIGNED") and top_bit(b).value):
-        raise InputError(f"{place(cell.attributes)}: the proof supports powers with a constant exponent only")
+        raise UnsupportedVerilog(f"{place(cell.attributes)}: the proof supports powers with a constant exponent only")
     width = max(a.width, cell.number("Y_WIDTH"))
     base, found = resize(a, width, _signed(cell)), const(width, 1)
     for digit in bin(b.value)[2:]:

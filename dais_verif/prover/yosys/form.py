@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.structs import decoded
 
 __all__ = ["Bit", "Cell", "Module", "number", "place", "read_form"]
@@ -74,7 +74,7 @@ def read_form(path: Path) -> dict[str, Module]:
     try:
         return decoded(path.read_bytes(), _Form).modules
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        raise InputError(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
+        raise UnsupportedVerilog(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
 
 
 def number(bits: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from dais_verif.errors import InputError, StateError, UnknownTop
+from dais_verif.errors import StateError, UnknownTop, UnsupportedVerilog
 from dais_verif.prover.four_state import bnot, ite
 from dais_verif.prover.netlist import Bits, Clock, Netlist, Read, Signal, Signals, driver_of
 from dais_verif.prover.terms import Term, extract, resize
@@ -42,7 +42,7 @@ def elaborate(form: Path, top: str) -> Netlist:
     ports = modules[top].ports
     other = next((name for name, port in ports.items() if port.direction not in _WAYS), None)
     if other is not None:
-        raise InputError(f"module {top!r} has an inout port {other!r}; only inputs and outputs can be proved")
+        raise UnsupportedVerilog(f"module {top!r} has an inout port {other!r}; only inputs and outputs can be proved")
     signals = Signals()
     left_out: dict[str, None] = {}
     power_up: dict[Signal, Term] = {}
@@ -77,7 +77,7 @@ class _Instance:
                 continue
             if check in _NARROWING:
                 where = place(cell.attributes)
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{where}: an assumption narrows the inputs, and the proof is for all of them; remove it"
                 )
             if cell.type not in (*BUFFERS, *_SILENT) and not self._memories.fills(cell):
@@ -103,7 +103,7 @@ class _Instance:
             kept = wires.name_of(bits["Q"], where)
             raise StateError(f"{where}: signal {kept!r} keeps its value: a latch; assign it on every path")
         else:
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{where}: Yosys translates this to a cell {cell.type!r}, which the proof does not support"
             )
 
@@ -144,7 +144,9 @@ class _Instance:
     def _register(self, cell: Cell, where: str) -> None:
         """Drive the output of a register with its next value, including a reset."""
         if not cell.number("CLK_POLARITY"):
-            raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
+            raise UnsupportedVerilog(
+                f"{where}: the proof supports one rising edge of a clock, and this block has other edges"
+            )
         clock = Clock(self._wires.one_bit(cell.connections["CLK"], where))
         value = self._wires.bits(cell.connections["D"], where)
         if cell.type != "$dff":
@@ -163,13 +165,13 @@ class _Instance:
         for port, bits in cell.connections.items():
             signal = inside.get(port)
             if signal is None:
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{where}: port {port!r} of {name!r} is an interface, which Yosys does not connect here"
                 )
             if not bits:
                 continue  # an open port
             if len(bits) != signal.width:
-                raise InputError(
+                raise UnsupportedVerilog(
                     f"{where}: port {port!r} of {name!r} has {signal.width} bits, and {len(bits)} are connected"
                 )
             if ports[port].direction == "input":
@@ -177,7 +179,9 @@ class _Instance:
             elif ports[port].direction == "output":
                 self._wires.carry(bits, partial(_of, signal), where)
             else:
-                raise InputError(f"{where}: port {port!r} is neither input nor output; the proof supports no other")
+                raise UnsupportedVerilog(
+                    f"{where}: port {port!r} is neither input nor output; the proof supports no other"
+                )
 
 
 def _check(cell: Cell) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.netlist import Bits, Clock, Driver, NoValue, Read, Signal, Signals, driver_of
 from dais_verif.prover.terms import Term, concat, const, extract, undefined
 from dais_verif.prover.yosys.form import Bit, Module, place
@@ -247,7 +247,9 @@ class YosysWires:
         pieces = list(self._runs(bits, where))
         signal = pieces[0].signal
         if len(pieces) != 1 or signal is None or signal.width != 1:
-            raise InputError(f"{where}: a clock or a reset is a part of a vector; the proof needs a signal of one bit")
+            raise UnsupportedVerilog(
+                f"{where}: a clock or a reset is a part of a vector; the proof needs a signal of one bit"
+            )
         return signal
 
 
@@ -258,7 +260,9 @@ def _known(signal: Signal, digits: Mapping[int, str]) -> Term:
 
 
 def _spoilt(signal: Signal, read: Read) -> Term:
-    raise InputError(f"{signal.where}: signal {signal.name!r} is also driven by another block; give it one driver")
+    raise UnsupportedVerilog(
+        f"{signal.where}: signal {signal.name!r} is also driven by another block; give it one driver"
+    )
 
 
 def _part(make: Callable[[Read], Term], low: int, width: int, read: Read) -> Term:

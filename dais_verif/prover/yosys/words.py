@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dais_verif.errors import InputError
+from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Bits, Read
 from dais_verif.prover.terms import Term
@@ -31,7 +31,7 @@ class Memories:
         """Return a function that makes the word that ``cell`` reads. Raises ``InputError`` for a clocked read."""
         name, width = cell.parameters["MEMID"].removeprefix("\\"), len(cell.connections["ADDR"])
         if cell.number("CLK_ENABLE"):
-            raise InputError(
+            raise UnsupportedVerilog(
                 f"{where}: memory {name!r} is read at a clock edge; the proof supports asynchronous reads only"
             )
 
@@ -46,7 +46,7 @@ class Memories:
         words = self._module.memories[name]
         where, first = place(words.attributes), words.start_offset
         if first < 0:
-            raise InputError(f"{where}: memory {name!r} has negative indices, which Yosys treats as unsigned")
+            raise UnsupportedVerilog(f"{where}: memory {name!r} has negative indices, which Yosys treats as unsigned")
         memory = Memory(self._path + name, where, words.width, first + words.size - 1, first)
         cells = [
             cell
@@ -66,7 +66,7 @@ class Memories:
         address = self._constant(cell.connections["ADDR"], where)
         enable = self._digits(cell.connections.get("EN", ["1"]))
         if set(enable) != {"1"}:
-            raise InputError(f"{where}: memory {memory.name!r} is filled in parts of words; fill whole words")
+            raise UnsupportedVerilog(f"{where}: memory {memory.name!r} is filled in parts of words; fill whole words")
         data = self._digits(cell.connections["DATA"])
         for n in range(cell.number("WORDS")):
             digits = data[n * width : (n + 1) * width]
@@ -93,5 +93,5 @@ class Memories:
     def _constant(self, bits: list[Bit], where: str) -> int:
         digits = self._digits(bits)
         if set(digits) - {"0", "1"}:
-            raise InputError(f"{where}: a memory is filled at an index that is not constant")
+            raise UnsupportedVerilog(f"{where}: a memory is filled at an index that is not constant")
         return int("".join(digits[::-1]), 2)

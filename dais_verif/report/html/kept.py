@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import DaisError, RecordError
 from dais_verif.machine import Machine, load_machine
 from dais_verif.network_files import load_program
 from dais_verif.program import ALL_LAYOUTS, Program
@@ -48,7 +48,7 @@ def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
     sources = list(map(read_source, dict.fromkeys(request.records)))
     info = program_of(sources[0].document)
     if info is None and (request.program is not None or request.history):
-        raise InputError("a regression covers many programs: --program and --history are for records of one program")
+        raise RecordError("a regression covers many programs: --program and --history are for records of one program")
     shown = None if info is None else _program(info, request.program, request.layout, progress)
     earlier: list[Source] = []
     if info is not None and request.history:

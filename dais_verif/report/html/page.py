@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from dais_verif import counts
-from dais_verif.errors import InputError
+from dais_verif.errors import RecordError
 from dais_verif.files import write_atomically
 from dais_verif.machine import Machine
 from dais_verif.printable import printable
@@ -80,10 +80,10 @@ def render(
     """Return the page as text. ``folder``: its location, for relative links. Raises ``InputError``."""
     folder = Path(folder)
     if not sources:
-        raise InputError("a report needs at least one record")
+        raise RecordError("a report needs at least one record")
     regressions = [source for source in sources if isinstance(source.document, RegressionRecord)]
     if regressions and len(sources) > 1:
-        raise InputError("a regression has a page of its own; give its record alone")
+        raise RecordError("a regression has a page of its own; give its record alone")
     if regressions:
         return _regression_page(regressions[0], folder)
     return _program_page(sources, program, history, folder)
@@ -96,17 +96,17 @@ def _program_page(
     infos = [info for source in sources if (info := program_of(source.document)) is not None]
     hashes = list(dict.fromkeys(info.hash for info in infos))
     if len(hashes) > 1:
-        raise InputError(
+        raise RecordError(
             f"the records are of {len(hashes)} programs ({', '.join(found[:12] for found in hashes)});"
             " a report covers one program: give the records of one program"
         )
     if program is not None and program.hash != hashes[0]:
-        raise InputError(
+        raise RecordError(
             f"the program has the hash {program.hash[:12]}, the records are of {hashes[0][:12]};"
             " give the program that was verified"
         )
     if machine is not None and machine.hash != hashes[0]:
-        raise InputError("the machine is not the one in the records; give the machine that was verified")
+        raise RecordError("the machine is not the one in the records; give the machine that was verified")
     standing = overall(sources)
     found = with_stages(sources)
     documents = [source.document for source in found]
@@ -114,7 +114,7 @@ def _program_page(
     counted = _counted(found)
     coverage = counted[1] if counted is not None else None
     if program is not None and coverage is not None and len(coverage.ops) != program.n_ops:
-        raise InputError(f"the coverage counts {len(coverage.ops)} ops, the program has {program.n_ops}")
+        raise RecordError(f"the coverage counts {len(coverage.ops)} ops, the program has {program.n_ops}")
     designs = designs_of(sources)
     rows = output_rows(sources, designs, program, coverage)
     mismatches = [(source, mismatch) for source in found if (mismatch := _mismatch_of(source.document)) is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RecordError
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord
@@ -69,7 +69,7 @@ def source_of(data: bytes, path: str | Path | None) -> Source:
 def _source(document: AnyRecord, path: Path | None) -> Source:
     if isinstance(document, Failed):
         said, name = f"{document.verdict.value}: {document.message}", "the record" if path is None else repr(str(path))
-        raise InputError(f"{name} comes from a run that ended in an error, and names no program ({said})")
+        raise RecordError(f"{name} comes from a run that ended in an error, and names no program ({said})")
     return Source(document, path)
 
 
@@ -113,7 +113,7 @@ def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
     paths: dict[Path, None] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(f"{str(folder)!r} is not a folder; --history looks for records in folders")
+            raise RecordError(f"{str(folder)!r} is not a folder; --history looks for records in folders")
         for name in NAMES:
             paths.update(dict.fromkeys(path.resolve() for path in folder.rglob(name) if path.is_file()))
     owned = {path.parent / EVIDENCE for path in paths if path.name == SIGNOFF_NAME}

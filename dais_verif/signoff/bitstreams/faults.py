@@ -14,7 +14,7 @@ from dais_verif.bitstream.logic import Cell, ReadBack
 from dais_verif.bitstream.pins_file import read_pins
 from dais_verif.bitstream.trace import TABLE, read_back
 from dais_verif.bitstream.unpack import unpack
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import CertificateError, CertificateFailure
 from dais_verif.files import write_atomically
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.icetime import part_of
@@ -52,7 +52,7 @@ def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: 
             [tools.icestorm("icepack")], input=text.encode(), capture_output=True, timeout=120, check=False
         )
     if packed.returncode or not packed.stdout:
-        raise ToolError(f"icepack exited with code {packed.returncode} on a bitstream with a wrong table")
+        raise CertificateFailure(f"icepack exited with code {packed.returncode} on a bitstream with a wrong table")
     write_atomically(path, packed.stdout)
     return WrongTable(str(cell), output, always)
 
@@ -69,7 +69,7 @@ def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str,
             candidates.append((tables[signal], str(bit), register is None or register.reset == _NEVER))
     for candidate in (*(found for found in candidates if found[2]), *candidates):
         return candidate
-    raise InputError(
+    raise CertificateError(
         "no output bit of the bitstream is made by a table: no fault can be seeded that is certain to be visible"
     )
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
@@ -57,7 +57,7 @@ def _read(folder: Path) -> tuple[str, float | None]:
     tree = read_tree(folder / TIMING)
     path = tree.get("path")
     if path is not None and not (isinstance(path, float | int) and not isinstance(path, bool) and path > 0):
-        raise InputError(f"{TIMING}: path is {json.dumps(path)}, must be a number of ns above 0")
+        raise CertificateError(f"{TIMING}: path is {json.dumps(path)}, must be a number of ns above 0")
     return str(tree.get("bitstream")), None if path is None else float(path)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dais_verif.applied_folder import files_beside
 from dais_verif.counts import counted
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import CertificateError, DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.read import read_record
@@ -69,7 +69,7 @@ def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
     """Return the certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
     file = path / CERTIFICATE if path.is_dir() else path
     if not file.exists():
-        raise InputError(f"no certificate {str(file)!r}: {_why_missing(file.parent)}")
+        raise CertificateError(f"no certificate {str(file)!r}: {_why_missing(file.parent)}")
     data = read_plain(file, _MOST_BYTES, "certificate")
     return parse_certificate(data, str(file)), file.parent, data
 
@@ -142,10 +142,10 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     pairs = list(zip(certificate.files, files, strict=True))
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:
-        raise InputError(f"the certificate names {counted(len(programs), 'program')}, must name one")
+        raise CertificateError(f"the certificate names {counted(len(programs), 'program')}, must name one")
     design = load_design(programs[0], certificate.layout)
     if design.hash != certificate.program:
-        raise InputError(f"the program is {design.hash}, must be {certificate.program}")
+        raise CertificateError(f"the program is {design.hash}, must be {certificate.program}")
     if any(was.role == "configuration" for was in certificate.files):
         files_beside(programs[0], design.hash)
     hashes = tuple(FileHash(was.role, str(now.absolute()), was.sha256, was.name) for was, now in pairs)

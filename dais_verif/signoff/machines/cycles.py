@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK, bits_of
 from dais_verif.record.simulation import SimulationRecord
@@ -120,7 +120,7 @@ class SentCycles:
         try:
             return converted(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            raise InputError(f"{str(path)!r} has no valid data on cycles: {error}") from None
+            raise PolicyError(f"{str(path)!r} has no valid data on cycles: {error}") from None
 
     @classmethod
     def of(cls, machine: Machine, rows: Sequence[SequenceRows]) -> SentCycles:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.network_files import load_program
 from dais_verif.program import Program, load
@@ -41,7 +41,7 @@ def _program(context: Context) -> tuple[Program, Path]:
     path = Path(context.subject.only("against").path)
     program = load_program(path)
     if program.origin.assumed:
-        raise InputError(
+        raise PolicyError(
             f"{str(path)!r} is valid as headerless and as published and they differ; a sign-off does not choose between"
             " them: write it as v1, and name that as [diff] against"
         )

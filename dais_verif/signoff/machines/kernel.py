@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.network_faults import poison_network
 from dais_verif.network_files import load_program
@@ -78,7 +78,7 @@ def kernel_folder(subject: Subject) -> Path:
     folder = paths[0].parent
     wanted = [path.name for path in verified_files(folder)] if holds_network(folder) else KERNEL_FILES
     if sorted(path.name for path in paths) != sorted(wanted) or len({path.parent for path in paths}) != 1:
-        raise InputError(f"the files of the kernel must be {', '.join(wanted)}, in one folder")
+        raise PolicyError(f"the files of the kernel must be {', '.join(wanted)}, in one folder")
     return folder
 
 
@@ -191,7 +191,7 @@ def _poisoned(context: Context, folder: Path) -> Path:
     data = read_plain(source / _BLOCK, _MOST_BYTES)
     made = poison(block, data, Stimulus([Generated([block], _VECTORS, 0)]), check=False)
     if made.name != _POISONED:
-        raise InputError(f"{_BLOCK} is not a plain DAIS program: no kernel can be poisoned")
+        raise PolicyError(f"{_BLOCK} is not a plain DAIS program: no kernel can be poisoned")
     make_folder(kernel)
     for name in KERNEL_FILES:
         write_atomically(kernel / name, made.data if name == _BLOCK else read_plain(source / name, _MOST_BYTES))

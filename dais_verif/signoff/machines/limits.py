@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.errors import InputError
+from dais_verif.errors import PolicyError
 from dais_verif.signoff.policy import Policy
 
 __all__ = ["require_for_machines", "require_for_programs"]
@@ -23,10 +23,10 @@ def require_for_machines(policy: Policy, layout: str | None) -> None:
     }
     for what, given in asked.items():
         if given:
-            raise InputError(f"policy: {what} is for programs, but this is a machine (ALIRFSM): leave it out")
+            raise PolicyError(f"policy: {what} is for programs, but this is a machine (ALIRFSM): leave it out")
 
 
 def require_for_programs(policy: Policy) -> None:
     """Raise ``InputError`` for a requirement of ``policy`` that applies only to machines."""
     if "diff" in policy.stages:
-        raise InputError('policy: "diff" in stages is for machines (ALIRFSM), and this is a program: leave it out')
+        raise PolicyError('policy: "diff" in stages is for machines (ALIRFSM), and this is a program: leave it out')

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import DaisError, InputError, ProgramError
+from dais_verif.errors import DaisError, PolicyError, ProgramError
 from dais_verif.machine import Machine, Role, parse_machine, validate
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.machine.edits import incremented, set_connection
@@ -78,7 +78,9 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
         if best is None or (found.first, -found.cycles) < (best.first, -best.cycles):
             best = found
     if best is None:
-        raise InputError("no fault of this machine is visible in these cycles, so that no golden model can be poisoned")
+        raise PolicyError(
+            "no fault of this machine is visible in these cycles, so that no golden model can be poisoned"
+        )
     return best
 
 
@@ -156,7 +158,7 @@ def sometimes_wrong_cycles(
     mask = reduce(np.bitwise_and, (_always_known(one) for one in rows), _ones(width))
     bits = [bit for bit in range(width) if int(mask[bit // 64]) >> (bit % 64) & 1]
     if not bits or not rows:
-        raise InputError(
+        raise PolicyError(
             "no bit of the outputs is known in all cycles: no known-bad RTL with a visible fault can be made"
         )
     expected = np.concatenate([one.expected for one in rows]) & mask

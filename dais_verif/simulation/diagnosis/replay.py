@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.replay_job import Question, Seen
 from dais_verif.simulation.simulators.build import RtlDesign, build
@@ -43,7 +43,7 @@ def replay(
     env = {JOB_VARIABLE: str(question)}
     launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
     if not answer.is_file():
-        raise ToolError(f"the {simulator} replay gave no result (full output: {folder / 'simulation.log'})")
+        raise SimulatorFailure(f"the {simulator} replay gave no result (full output: {folder / 'simulation.log'})")
     seen = Seen.load(answer)
     if not waves.is_file():
         return seen, None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.errors import DaisError, ToolError
+from dais_verif.errors import DaisError, SimulatorFailure, ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.blame import blame_expectation
 from dais_verif.simulation.feed import Feed, Outlet
@@ -166,11 +166,13 @@ def _simulated(
         writable=tuple(one.task.folder for one in ready),
     )
     if not all(Path(job.answer).is_file() for job in jobs):
-        raise ToolError(f"the {name} bench gave no result: {launch.cause(simulation, folder / 'simulation.log')}")
+        raise SimulatorFailure(
+            f"the {name} bench gave no result: {launch.cause(simulation, folder / 'simulation.log')}"
+        )
     answers = [Answer.load(Path(job.answer)) for job in jobs]
     clean = all(is_clean(answer, job) for answer, job in zip(answers, jobs, strict=True))
     if clean == bool(launch.failed_tests(results)):
-        raise ToolError(f"the verdict and the results of the {name} bench contradict each other")
+        raise SimulatorFailure(f"the verdict and the results of the {name} bench contradict each other")
     ended, share = time.monotonic(), len(ready)
     return [
         SimulatorOutcome(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import ToolError, ViolationError
+from dais_verif.errors import SimulatorFailure, ToolError, ViolationError
 from dais_verif.machine import Machine
 from dais_verif.machine.streams import MachineStream
 from dais_verif.program.ports import Ports
@@ -147,7 +147,7 @@ def _simulate(
         raise launch.StoppedRun(f"the {simulator} bench gave no result: {why} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
-        raise ToolError(
+        raise SimulatorFailure(
             f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
         )
     return _Outcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.emitter.parts import path_of
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import Cycle, Value, Values, trace_machine
 from dais_verif.machine import Block, Machine, Role, Signal
@@ -156,7 +156,7 @@ class _Replay:
         launch.run(self.simulation, _BENCH, self.folder, env=env, waves=True, timeout=self.timeout)
         if not answer.is_file():
             log = self.folder / "simulation.log"
-            raise ToolError(f"the {self.simulation.simulator} replay gave no result (full output: {log})")
+            raise SimulatorFailure(f"the {self.simulation.simulator} replay gave no result (full output: {log})")
         self.last = MachineSeen.load(answer)
         return self.last
 

@@ -12,7 +12,7 @@ from operator import xor
 from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import DaisError, ToolError, ViolationError
+from dais_verif.errors import DaisError, SimulatorFailure, ToolError, ViolationError
 from dais_verif.machine import Machine
 from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
@@ -116,7 +116,7 @@ class _Runner:
         clean = not refused and all(answer.first is None for answer in answers)
         clean &= any(answer.bits for answer in answers)
         if clean == bool(launch.failed_tests(results)):
-            raise ToolError(
+            raise SimulatorFailure(
                 f"the verdict and the results of the {name} bench contradict each other (full output: {log})"
             )
         return answers

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import SimulatorError
 from dais_verif.golden.machine import Value, Values, trace_machine
 from dais_verif.machine import Machine, Signal
 from dais_verif.machine.streams import MachineStream
@@ -120,9 +120,9 @@ def oracle_stream(
         before = seen.setdefault(state, cycle)
         if before < cycle:
             if found and found[-1].cycle > before:
-                raise InputError("the machine keeps sending beats without any input")
+                raise SimulatorError("the machine keeps sending beats without any input")
             return OutputStream(found, cycle + 1)
-    raise InputError(f"the machine is still active after {_LONGEST_DRAIN} cycles without an input")
+    raise SimulatorError(f"the machine is still active after {_LONGEST_DRAIN} cycles without an input")
 
 
 def _rows(
@@ -147,12 +147,14 @@ def _given(stream: MachineStream, cycle: int, values: Values) -> list[OutputBeat
     """Return the output of a cycle: a beat or none."""
     (valid,) = values[stream.pins.valid_out]
     if valid is None:
-        raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on uninitialised registers")
+        raise SimulatorError(
+            f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on uninitialised registers"
+        )
     if not valid:
         return []
     data = _data(stream.outputs, values)
     if UNKNOWN in data:
-        raise InputError(f"data is unknown in cycle {cycle}, in which {stream.pins.valid_out} is 1")
+        raise SimulatorError(f"data is unknown in cycle {cycle}, in which {stream.pins.valid_out} is 1")
     return [OutputBeat(cycle, data)]
 
 
@@ -214,7 +216,7 @@ def _require_same(stream: MachineStream, wanted: Sequence[str], found: Sequence[
         return
     pairs = enumerate(zip(found, wanted, strict=False))
     place = next((k for k, (a, b) in pairs if a != b), min(len(found), len(wanted)))
-    raise InputError(
+    raise SimulatorError(
         f"the machine is not a stream: output beat {place} changes if there are cycles without an input"
         f" ({stream.pins.valid_in} = 0) between its inputs"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import SimulatorError, SimulatorFailure
 from dais_verif.machine import Machine
 from dais_verif.program import FixedType
 from dais_verif.simulation import launch
@@ -66,12 +66,12 @@ def watch_outputs(
     launch.run(built, _BENCH, place, env={MACHINE_JOB_VARIABLE: str((place / "job.json").absolute())}, timeout=timeout)
     if not Path(job.answer).is_file():
         log = place / "simulation.log"
-        raise ToolError(f"the {simulator} bench gave no result: {launch.cause(built, log)} (full output: {log})")
+        raise SimulatorFailure(f"the {simulator} bench gave no result: {launch.cause(built, log)} (full output: {log})")
     answer = WatchAnswer.load(Path(job.answer))
     if answer.port_error is not None:
-        raise InputError(answer.port_error)
+        raise SimulatorError(answer.port_error)
     if answer.cycles != sequence.cycles:
-        raise ToolError(f"the {simulator} bench did not run every cycle")
+        raise SimulatorFailure(f"the {simulator} bench did not run every cycle")
     return Watching([_watched(machine, cycle, row, valid, data) for cycle, row in answer.kept], built.version)
 
 
@@ -79,7 +79,7 @@ def _watched(machine: Machine, cycle: int, row: str, valid: str, data: str | Non
     values: list[int | None] = []
     for signal, element, bits in element_bits(machine, row):
         if signal.name == valid and bits != "1":
-            raise ToolError(f"{valid} is {bits} in cycle {cycle}: it is not known whether data is valid")
+            raise SimulatorFailure(f"{valid} is {bits} in cycle {cycle}: it is not known whether data is valid")
         if signal.name == data:
             values.append(_raw(bits, signal.types[element]))
     return Watched(cycle, tuple(values))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.dut.placement import MODEL_INP, MODEL_OUT, Dut
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import SimulatorError, ToolError
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.simulators.simulator import BuildOptions
@@ -58,18 +58,18 @@ def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ..
     vhdl = [source for source in sources if is_vhdl(source)]
     verilog = [source for source in sources if not is_vhdl(source)]
     if vhdl and verilog:
-        raise InputError(
+        raise SimulatorError(
             f"RTL in two languages: {str(vhdl[0])!r} is VHDL, {str(verilog[0])!r} is Verilog, and no supported"
             " simulator reads both; give files of one language (.vhd and .vhdl are VHDL)"
         )
     if choice in VHDL_SIMULATORS and not vhdl:
         what = f"{str(verilog[0])!r} is Verilog" if verilog else "the RTL that dais-verif emits is Verilog"
-        raise InputError.of(
+        raise SimulatorError.of(
             "GHDL simulates VHDL, and {what}; give VHDL with {rtl}, or use {simulators} icarus, verilator or both",
             what=what,
         )
     if choice not in (None, *VHDL_SIMULATORS) and vhdl:
-        raise InputError.of(
+        raise SimulatorError.of(
             "{simulators} {choice} is for Verilog, and {vhdl!r} is VHDL; leave {simulators} out, or use {simulators} "
             "ghdl",
             choice=choice,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure
 
 __all__ = ["refuse_in_icarus", "refuse_unchecked_in_verilator"]
 
@@ -43,11 +43,11 @@ def refuse_in_icarus(compiled: Path, top: str, own: frozenset[str] = frozenset()
                     inputs.add(port[1])
                 elif net is not None and net[1] in inputs:
                     if not net[2].startswith("o") or int(net[3]):
-                        raise ToolError(_told(net[1]))
+                        raise SimulatorFailure(_told(net[1]))
                     inputs.discard(net[1])
     if inputs is None or inputs:
         what = f"of input {min(inputs)!r}" if inputs else f"of the inputs of {top!r}"
-        raise ToolError(
+        raise SimulatorFailure(
             f"iverilog's output does not show which drivers {what} are within the design: update dais-verif"
         )
 
@@ -59,7 +59,7 @@ def refuse_unchecked_in_verilator(texts: Iterable[bytes]) -> None:
         if found is not None:
             line = text.count(b"\n", 0, found.start()) + 1
             words = " ".join(found[0].decode(errors="replace").split())
-            raise ToolError(
+            raise SimulatorFailure(
                 f"line {line} of the RTL, {words!r}, lets Verilator accept a driver of an input within the design: a "
                 "bench would override that driver, hardware would not; remove that line"
             )

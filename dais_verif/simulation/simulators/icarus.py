@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure, ToolError
 from dais_verif.simulation.simulators.attributes import without_computed_attributes
 from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus
 from dais_verif.simulation.simulators.simulation import Simulation
@@ -122,7 +122,7 @@ def build(
             (build_dir / OUTPUT).unlink(missing_ok=True)
             hint = _unread(texts) if isinstance(error, ToolError) else ""
             if hint:
-                raise ToolError(f"{error}; {hint}") from None
+                raise SimulatorFailure(f"{error}; {hint}") from None
             raise
     try:
         refuse_in_icarus(build_dir / OUTPUT, top, _OWN_ROOTS)
@@ -149,7 +149,9 @@ def _read(path: Path) -> list[str]:
     try:
         names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError as error:
-        raise ToolError(f"the list of files that iverilog has read cannot be used: {path}: {error.strerror}") from None
+        raise SimulatorFailure(
+            f"the list of files that iverilog has read cannot be used: {path}: {error.strerror}"
+        ) from None
     return [name for name in names if name not in ("", "dump.v")]
 
 

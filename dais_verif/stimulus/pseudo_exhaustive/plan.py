@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dais_verif.errors import InputError
+from dais_verif.errors import VectorError
 from dais_verif.program import Program
 from dais_verif.program.cones import bits_of, input_bits
 from dais_verif.stimulus.pseudo_exhaustive.cone_groups import choose
@@ -57,7 +57,7 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
     An output is considered if the bits that it depends on have at most ``2**max_bits`` combinations.
     """
     if not 0 <= max_bits <= MAX_BITS:
-        raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
+        raise VectorError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
     domain = domain_of(program)
     cones = _cones(program, domain, max_bits)
     passes = plan_vectors(domain, cones, max_rows=max_rows, max_bits=max_bits)

@@ -16,7 +16,7 @@ import pyslang
 
 from dais_verif.dut.ambiguous import refuse_ambiguous
 from dais_verif.dut.verilog import included, read_files
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.functions import call_value
 from dais_verif.prover.slang.kinds import FILLING, TIMING, TRUSTED, How
@@ -67,7 +67,7 @@ def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path])
     _Search(design, compilation.getRoot()).look()
     for diagnostic in compilation.getAllDiagnostics():
         if diagnostic.code in _MISREAD:
-            raise InputError(f"{design.where(diagnostic.location)}: {_MISREAD[diagnostic.code]}")
+            raise UnsupportedVerilog(f"{design.where(diagnostic.location)}: {_MISREAD[diagnostic.code]}")
 
 
 class _Search:
@@ -120,7 +120,7 @@ class _Search:
 
     def _refused(self, e: Any, text: str, advice: str = "") -> InputError:
         start = e.sourceRange.start if hasattr(e, "sourceRange") else e.location
-        return InputError.of(
+        return UnsupportedVerilog.of(
             "{where}: {text}" + advice + ", or leave Yosys out: {front_end} slang",
             where=self._design.where(start),
             text=text,
