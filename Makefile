@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -125,6 +125,9 @@ test-all: .venv/.ready-test  ## Run all tests, with whole campaigns and a new, p
 recorded: .venv/.ready-test  ## Record the answers of commands and the messages of tests again, in tests/recorded
 	PYTHONPATH=tests .venv/bin/python -m recorded.commands
 	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist loadfile -q --record tests
+
+test-reworded: .venv/.ready-test  ## Run the fast tests with all messages reworded; a test that fails depends on wording
+	DAIS_TESTS_REWORD=1 .venv/bin/python -m pytest -n 2 --dist loadfile -q --tb=line tests --ignore tests/recorded
 
 test-interop: .venv/.ready-test  ## Run the tests with da4ml: its interpreters, its Verilog and VHDL, faults seeded in them; takes many minutes
 	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist load tests/interop

@@ -16,6 +16,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from support import reword
+
+if reword.ASKED:
+    reword.install()  # before anything imports the package
+
 from support import said
 from support.places import CORPUS
 from support.tier import ALL, fast_tests
@@ -115,7 +120,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         config.workeroutput["said"] = found
     elif config.getoption("--record"):
         said.record(found, _PASSED)
-    elif lines := said.differences(found, _PASSED):
+    elif not reword.ASKED and (lines := said.differences(found, _PASSED)):
         config.stash[_DIFFERENT] = lines
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 

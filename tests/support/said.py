@@ -46,9 +46,12 @@ def as_recorded(text: object) -> None:
 
 
 @contextmanager
-def raises(kind: Any) -> Iterator[pytest.ExceptionInfo[Any]]:
-    """Assert that the block raises ``kind``, and compare its message with the recorded one."""
-    with pytest.raises(kind) as caught:
+def raises(kind: Any, match: str | None = None) -> Iterator[pytest.ExceptionInfo[Any]]:
+    """Assert that the block raises ``kind``, and compare its message with the recorded one.
+
+    ``match``: what the message must have, whatever its wording: names and numbers.
+    """
+    with pytest.raises(kind, match=match) as caught:
         yield caught
     as_recorded(caught.value)
 
