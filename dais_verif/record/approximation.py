@@ -12,7 +12,7 @@ from dais_verif.record.program import ProgramInfo
 __all__ = ["AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AppliedRecord(RunRecord):
     """A network under a configuration, written into the folder ``output``.
 
@@ -75,7 +75,7 @@ class Measured:
     refused: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MeasuredRecord(RunRecord):
     """All configurations of a file on the samples of ``data``.
 
@@ -105,7 +105,7 @@ class MeasuredRecord(RunRecord):
     reproduce: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TunedRecord(RunRecord):
     """A search: ``tried`` configurations were measured, and the useful ones were written to the file ``output``.
 

@@ -65,7 +65,7 @@ class ConfigurationInfo:
         return [(node.id, op) for node in self.nodes for op in node.ops if op.skips]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConfigurationsRecord(RunRecord):
     """The configurations of the file ``path``: all ``total`` of them, or only those on the ``curve``.
 

@@ -13,7 +13,7 @@ __all__ = ["CONVERSION_SCHEMA", "ConversionRecord"]
 CONVERSION_SCHEMA = "dais-verif/conversion/1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConversionRecord(RunRecord):
     """A run of ``convert``. ``program``: as read. ``written``: the program as read back from the file ``output``.
 

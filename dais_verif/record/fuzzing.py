@@ -37,7 +37,7 @@ class FoundCase:
     complete: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FuzzRecord(RunRecord):
     """A run of ``fuzz``.
 
@@ -95,7 +95,7 @@ class ShrunkRtl:
     lines: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ShrinkRecord(RunRecord):
     """A run of ``shrink``. ``verdict``: PASS if there is a smallest case, NOT_RUN if nothing fails.
 

@@ -26,7 +26,7 @@ class PrintedBy:
     failure: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KernelPrintout(RunRecord):
     """The text that members print. ``texts``: one text per sample, of all members in the order of the index space.
 

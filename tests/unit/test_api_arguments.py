@@ -261,3 +261,8 @@ def test_what_would_be_passed_over_is_refused() -> None:
         with pytest.raises(dais_verif.InputError, match="masked"):
             D.run(SUM, values)
     assert D.run(SUM, np.ma.masked_array([[1.0, 2.0]])).tolist() == [[3]]
+
+
+def test_a_wrapped_design_takes_no_stages_and_no_ports(tmp_path: Path) -> None:
+    for given in ({"stages": 2}, {"ports": tmp_path / "ports.json"}, {"clock": "clk"}):
+        refused(lambda given=given: D.simulate(SUM, wrapped=tmp_path, **given), "wrapped is the whole design")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -14,6 +15,12 @@ from dais_verif.cli.main import _VERBS, cli
 
 #: Up to this number, options need no titles.
 FEW = 12
+#: What has no default.
+REQUIRED = {
+    *("approx apply --output", "approx convert --output", "approx measure --data", "approx tune --budget"),
+    *("approx tune --data", "approx tune --output", "asm --output", "build --device", "build --output", "hil --target"),
+    *("kernel build --output", "run --inputs", "shrink --output", "synth --target"),
+}
 
 
 def command_of(verb: str) -> click.Command:
@@ -51,3 +58,27 @@ def test_groups_hold_every_option_once(verb: str) -> None:
         name: known[name] for name in options_of(verb)
     }
     assert list(below) == [title for title in GROUPS if title in below]
+
+
+def commands(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from commands(inner, f"{name} {inner.name}")
+
+
+def options() -> Iterator[tuple[str, click.Option]]:
+    for verb in _VERBS:
+        for name, command in commands(command_of(verb), verb):
+            yield from ((f"{name} {one.opts[-1]}", one) for one in command.params if isinstance(one, click.Option))
+
+
+def test_these_options_must_be_given() -> None:
+    assert sorted(name for name, option in options() if option.required) == sorted(REQUIRED)
+
+
+def test_a_seed_of_zero_and_every_default_are_accepted() -> None:
+    for name, option in options():
+        if isinstance(option.type, click.IntRange) and option.opts[-1] == "--seed":
+            assert option.type.convert("0", option, None) == 0, name
+        if isinstance(option.default, int | float) and not option.is_flag and not option.multiple:
+            assert option.type.convert(option.default, option, None) == option.default, name

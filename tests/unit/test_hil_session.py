@@ -14,6 +14,7 @@ from dais_verif.errors import InputError, ToolError
 from dais_verif.hil.frames import REPLY, Frame, Kind, encode
 from dais_verif.hil.identity import PROTOCOL, Identity, require_fits
 from dais_verif.hil.session import Bytes, Session
+from dais_verif.hil.verify import _few
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 
@@ -251,3 +252,7 @@ def test_a_board_that_is_another_one(changed: dict[str, int], message: str) -> N
     require_fits(GOOD, PROGRAM, ports_of(PROGRAM), "x")
     with pytest.raises(InputError, match=message):
         require_fits(GOOD._replace(**changed), PROGRAM, ports_of(PROGRAM), "x")
+
+
+def test_rows_that_are_computed_twice_are_spread_over_all() -> None:
+    assert [_few(*of) for of in ((0, 3), (1, 3), (2, 3), (101, 3))] == [[], [0], [0, 1], [0, 50, 100]]

@@ -14,6 +14,7 @@ from support.said import raises
 
 import dais_verif
 from dais_verif.cli.main import _run
+from dais_verif.design_folders import design_mark
 from dais_verif.dut.hdl_units import declares_clock, needed_files
 from dais_verif.dut.project_folder import read_project
 from dais_verif.errors import InputError, RequestError
@@ -79,6 +80,13 @@ def test_da4ml_0_4_wrote_one_flat_folder(tmp_path: Path) -> None:
     found = read_project(folder)
     assert (found.writer, found.top, found.language) == ("da4ml 0.4", "layer", "Verilog")
     assert relative(folder, found.sources) == ["layer.v", "summed.v"]
+
+
+def test_a_model_alone_is_no_folder_of_da4ml(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text("{}")
+    assert design_mark(tmp_path) is None
+    (tmp_path / "misc.json").write_text("{}")
+    assert design_mark(tmp_path) == tmp_path / "model.json"
 
 
 def test_tables_are_found(tmp_path: Path) -> None:

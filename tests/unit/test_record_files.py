@@ -277,3 +277,8 @@ def test_no_two_records_share_a_schema() -> None:
 
 def subclasses(of: type[Record]) -> list[type[Record]]:
     return [each for one in of.__subclasses__() for each in (one, *subclasses(one))]
+
+
+def test_a_record_is_shown_in_one_line() -> None:
+    """The ``repr`` of a dataclass would be pages long."""
+    assert [one for one in subclasses(RunRecord) if one.__repr__ is not RunRecord.__repr__] == []

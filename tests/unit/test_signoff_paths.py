@@ -9,6 +9,7 @@ from support.said import raises
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load, write_binary
+from dais_verif.signoff import certificate
 from dais_verif.signoff.context import plain_path
 from dais_verif.signoff.policy import read_policy
 from dais_verif.signoff.subject import subject_of
@@ -31,3 +32,12 @@ def test_rtl_of_a_policy_that_is_no_file(
     Path("policy.toml").write_text(f'[rtl]\nfiles = ["{name}"]\ntop = "m"\n')
     with raises(InputError):
         subject_of(load("prog.bin"), Path("prog.bin"), None, read_policy(Path("policy.toml")).policy, Path("model.v"))
+
+
+def test_a_folder_of_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(certificate, "_MOST_FILES", 2)
+    for number in range(3):
+        assert len(certificate.files_in(tmp_path)) == number
+        (tmp_path / f"{number}.txt").touch()
+    with pytest.raises(InputError, match="more than 2 files"):
+        certificate.files_in(tmp_path)

@@ -55,6 +55,10 @@ def test_it_comes_back_from_a_certificate(tmp_path: Path) -> None:
         policy_of({**policy.tree(), "speed": 1}, "certificate")
 
 
+def test_fewer_distinct_vectors_than_vectors_may_be_demanded(tmp_path: Path) -> None:
+    assert read("vectors = 10\ndistinct = 9", tmp_path).distinct == 9
+
+
 def test_a_waiver_holds_to_its_last_day(tmp_path: Path) -> None:
     waivers = read(WAIVER, tmp_path).waivers
     good, late = in_force(waivers, date(2027, 1, 31))

@@ -88,7 +88,7 @@ def score_of(killed: int, to_kill: int) -> float | None:
     return 10_000 * killed // to_kill / 100 if to_kill > 0 else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MutationRecord(RunRecord):
     """A run of ``mutate``.
 
