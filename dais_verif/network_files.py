@@ -18,21 +18,19 @@ from dais_verif.program import Program, load
 if TYPE_CHECKING:
     from dais_verif.networks import Network
 
-__all__ = ["is_foreign_program", "load_program", "read_network"]
+__all__ = ["is_foreign_program", "is_network", "load_program", "parse_network"]
 
 #: The first bytes of every ONNX model; few programs begin with a count that contains them.
 _BEGIN = b"\x08"
 _MOST_BYTES = 1 << 28
 
 
-def read_network(source: str | Path | bytes, layout: str | None = None) -> Network | None:
-    """Return the network in a file, or in its bytes; None if it is not a network.
+def parse_network(source: str | Path | bytes, layout: str | None = None) -> Network:
+    """Return the network in a file, or in its bytes, for which ``is_network`` is true.
 
-    A file called ``.onnx`` is a network, or is refused. Raises ``NetworkError``, which names everything unsupported,
-    ``ToolError`` without the package ``onnx``, ``InputError`` if ``layout`` is given, which does not apply to networks.
+    Raises ``NetworkError``, which names everything unsupported, ``ToolError`` without the package ``onnx``,
+    ``InputError`` if ``layout`` is given, which does not apply to networks.
     """
-    if not _is_network(source):
-        return None
     from dais_verif.networks import parse, read
 
     if layout is not None:
@@ -60,9 +58,8 @@ def load_program(source: Any, layout: str | None = None) -> Program:
         if holds_network(folder):
             return _of_hardware(folder, layout)
         source = applied_program(folder) or read_project(folder).require_model()
-    network = read_network(source, layout)
-    if network is not None:
-        return network.program()
+    if is_network(source):
+        return parse_network(source, layout).program()
     return load(source, layout=layout)
 
 
@@ -113,7 +110,8 @@ def _bytes_of(given: Any) -> bytes:
     )
 
 
-def _is_network(source: str | Path | bytes) -> bool:
+def is_network(source: str | Path | bytes) -> bool:
+    """Return True for a file with a network, or its bytes; a file called ``.onnx`` is one, or is refused later."""
     if isinstance(source, bytes):
         return source.startswith(_BEGIN) and _looks_like_onnx(source)
     if not isinstance(source, str | PathLike):  # the reader reports it

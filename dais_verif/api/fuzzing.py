@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from dais_verif.api.designs import design_request
 from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path, texts_from
-from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
+from dais_verif.subject.given import GivenProgram
 
 if TYPE_CHECKING:
     from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord

@@ -7,9 +7,9 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from dais_verif.flows.arguments import path_from, paths_from, program_from, required_path
-from dais_verif.flows.programs import GivenProgram
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
+from dais_verif.subject.given import GivenProgram
 
 if TYPE_CHECKING:
     from dais_verif.golden import Engine

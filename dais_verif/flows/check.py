@@ -14,10 +14,8 @@ from dais_verif.counts import counted
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.check import check_machine
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.networks.folders import find_folded
-from dais_verif.flows.networks.requests import find_network, info_of
-from dais_verif.flows.programs import AnyProgram, read_program, require_positive, rtl_unused
+from dais_verif.flows.networks.requests import info_of
+from dais_verif.flows.programs import read_program, require_positive, rtl_unused
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import decimal, real_inputs
@@ -30,6 +28,8 @@ from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.record.check import CheckRecord, NamedOp, Overflow, PortWidths, WidthSummary
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -67,13 +67,11 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     Verdicts: PASS, PROGRAM_INVALID if an input breaks a promise, UNKNOWN if a promise remains undecided. Raises
     ``ProgramError`` if the program is invalid, ``InputError`` if a file cannot be read.
     """
-    folded = find_folded(request.program)
-    machine = find_machine(request.program) if folded is None else folded.machine
-    if machine is not None:
-        # The files of a folder must agree with its network.
-        return replace(check_machine(machine, request), network=None if folded is None else info_of(folded.under(None)))
+    subject = open_subject(request.program, request.layout)
+    network = subject.network  # the files of a folder must agree with it
+    if subject.machine is not None:
+        return replace(check_machine(subject.machine, request), network=None if network is None else info_of(network))
     opened = open_projects(request.program, DesignRequest())
-    network = find_network(opened.program, request.layout)
     program, warnings = read_program(opened.program if network is None else network.program(), request.layout, progress)
     opened.require_dialect(program)
     if said := rtl_unused(request.program):

@@ -9,9 +9,8 @@ from dais_verif.counts import counted
 from dais_verif.errors import ConversionError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
-from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, read_program
+from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
@@ -21,6 +20,8 @@ from dais_verif.program.json_writers import alir_json, compressed, da4ml_json
 from dais_verif.program.listing import listing
 from dais_verif.record.conversion import ConversionRecord
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
 __all__ = ["TARGETS", "ConversionRequest", "convert"]
@@ -90,7 +91,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
     Raises ``InputError``, which names the op, if the format cannot express it; ``ProgramError`` if the program is
     invalid.
     """
-    machine = find_machine(request.program)
+    machine = open_subject(request.program, request.layout).machine
     if machine is not None:
         from dais_verif.flows.machines.convert import convert_machine
 

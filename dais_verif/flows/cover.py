@@ -14,7 +14,7 @@ from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.covering import DIRECTED
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
+from dais_verif.flows.programs import read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import WithBoundaries, decimal_rows
 from dais_verif.flows.words import option_words
@@ -23,6 +23,7 @@ from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import Stimulus, read_batch
+from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:

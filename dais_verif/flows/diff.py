@@ -16,9 +16,8 @@ from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.diff import diff_machine
-from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
+from dais_verif.flows.programs import read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.flows.words import option_words
@@ -31,6 +30,8 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.numbers import Batch
 from dais_verif.record.diff import DifferentOp, DiffRecord, EqualityProof, OpDifference, OutputDifference, TypedValue
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     Raises ``InputError`` if the numbers of inputs or outputs differ, ``ViolationError`` if a program breaks a promise
     on a vector and ``request`` is not ``unchecked``.
     """
-    if request.frame is not None or find_machine(request.a) is not None:
+    if request.frame is not None or open_subject(request.a, request.layout).machine is not None:
         return diff_machine(request, progress, _diff)
     return _diff(request, progress)
 

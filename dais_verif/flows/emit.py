@@ -14,12 +14,11 @@ from dais_verif.errors import Argument, EmitterError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.emit import emit_machine
-from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.networks.emit import emit_network
 from dais_verif.flows.networks.forms import require_form
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
+from dais_verif.flows.programs import read_program, require_number, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.program import Program
 from dais_verif.program.ports import Element, ports_of
@@ -31,6 +30,8 @@ from dais_verif.record.emission import (
     WrapperFolderInfo,
 )
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram
 from dais_verif.verilog_names import require_module_name
 
 __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
@@ -135,11 +136,11 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     Raises ``ProgramError`` if the program is invalid, ``InputError`` for a pipeline that cannot be made or a path that
     cannot be written; a folder that differs from what an earlier call wrote is never replaced.
     """
+    subject = open_subject(request.program, request.layout)
     if request.form != "unrolled":
-        return emit_network(request)
-    machine = find_machine(request.program)
-    if machine is not None:
-        return emit_machine(machine, request)
+        return emit_network(subject, request)
+    if subject.machine is not None:
+        return emit_machine(subject.machine, request)
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
     if request.wrapper.stream is not None:

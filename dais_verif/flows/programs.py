@@ -7,12 +7,7 @@ from __future__ import annotations
 
 import warnings
 from math import inf
-from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dais_verif.design_folders import brings_rtl, design_mark
 from dais_verif.errors import Argument, ProgramError, RequestError
@@ -20,13 +15,9 @@ from dais_verif.flows.progress import Progress
 from dais_verif.machine import Machine
 from dais_verif.network_files import load_program
 from dais_verif.program import AssumedLayoutWarning, Program
+from dais_verif.subject.given import AnyProgram, is_folder
 
 __all__ = [
-    "AnyProgram",
-    "CombLogic",
-    "GivenProgram",
-    "is_folder",
-    "path_of",
     "read_program",
     "require_counts",
     "require_finite_number",
@@ -36,27 +27,6 @@ __all__ = [
     "require_range",
     "rtl_unused",
 ]
-
-AnyProgram = Program | Machine | bytes | str | Path
-
-
-class CombLogic(Protocol):
-    """A program of da4ml or alkaid."""
-
-    def save(self, path: Any, /) -> Any:
-        """Write the program to the file ``path``."""
-
-
-#: What the functions of ``dais_verif`` take as a program, as ``dais_verif.load`` does.
-GivenProgram = AnyProgram | PathLike[str] | NDArray[np.int32] | CombLogic
-
-
-def is_folder(program: AnyProgram) -> bool:
-    """Return True if ``program`` is the path of a folder."""
-    try:
-        return isinstance(program, str | Path) and Path(program).is_dir()
-    except (OSError, ValueError):  # a NUL in a name, which the file's reader will report
-        return False
 
 
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
@@ -100,13 +70,6 @@ def require_no_rtl(program: AnyProgram, why: str) -> None:
             why=why,
             model=str(design_mark(folder)),
         )
-
-
-def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
-    """Return the path of ``program``, or of the file that it was read from; ``without``: the text without a path."""
-    if isinstance(program, Program | Machine):
-        return program.origin.path or without
-    return without if isinstance(program, bytes) else str(program)
 
 
 def require_counts(**counts: int) -> None:

@@ -9,9 +9,9 @@ from dais_verif.applied_folder import applied_program
 from dais_verif.dut.project_folder import ProjectFolder, read_project
 from dais_verif.errors import ProjectFolderError, RequestError
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.program import Program
 from dais_verif.record.project import ProjectInfo
+from dais_verif.subject.given import AnyProgram, is_folder
 from dais_verif.toolchain.data_files import mentioned, never_read
 
 __all__ = ["Opened", "open_projects"]

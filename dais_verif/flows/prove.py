@@ -11,10 +11,7 @@ from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import InputError, ProofError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
-from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.prove import prove_machine
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -44,6 +41,7 @@ from dais_verif.record.proof import Confirmation, ProofRecord, WrittenStatements
 from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.subject import open_subject
 
 if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
@@ -85,22 +83,20 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     package or a tool is missing.
     """
     watch = watch or Stopwatch()
-    kernel = find_kernel(request.program)
-    if kernel is not None:
+    subject = open_subject(request.program, request.layout)
+    if subject.kernel is not None:
         from dais_verif.flows.kernels.prove import prove_kernel
 
         options = _options(request, request.design)
-        return Proved(*prove_kernel(kernel, request, options, progress, watch), bitwise=False)
-    folded = find_folded(request.program)
-    if folded is not None:
+        return Proved(*prove_kernel(subject.kernel, request, options, progress, watch), bitwise=False)
+    if subject.hardware is not None:
         from dais_verif.flows.networks.prove import prove_network
 
         options = _options(request, request.design)
-        return Proved(*prove_network(folded, request, options, progress, watch), bitwise=False)
-    machine = find_machine(request.program)
-    if machine is not None:
+        return Proved(*prove_network(subject.hardware, request, options, progress, watch), bitwise=False)
+    if subject.machine is not None:
         options = _options(request, request.design)
-        return Proved(*prove_machine(machine, request, options, progress, watch), bitwise=False)
+        return Proved(*prove_machine(subject.machine, request, options, progress, watch), bitwise=False)
     kind = link_asked(request)
     if kind is not None:
         hints = hints_of(request)  # before the long steps

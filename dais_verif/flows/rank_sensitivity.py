@@ -11,7 +11,7 @@ from dais_verif.counts import counted
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, read_program, require_counts, require_positive
+from dais_verif.flows.programs import read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.fault_injection import BitFlip
@@ -21,6 +21,7 @@ from dais_verif.golden.sensitivity import sensitivity as measure
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, LeftOut, SensitivityRecord
+from dais_verif.subject.given import AnyProgram
 from dais_verif.verdict import Verdict
 
 __all__ = ["SensitivityRequest", "rank_sensitivity"]

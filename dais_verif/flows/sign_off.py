@@ -14,11 +14,8 @@ from dais_verif.errors import PolicyError, RequestError
 from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.designs import opened_design
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.networks.folders import find_folded
-from dais_verif.flows.programs import is_folder, read_program, require_counts
+from dais_verif.flows.programs import read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.words import option_words
@@ -31,6 +28,8 @@ from dais_verif.signoff import session
 from dais_verif.signoff.machines.kernel import KERNEL_FILES
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, Rtl, read_policy, with_rtl
 from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import is_folder
 from dais_verif.toolchain.sources import is_vhdl
 
 if TYPE_CHECKING:
@@ -118,8 +117,8 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    kernel = find_kernel(request.program) or find_folded(request.program)
-    machine = find_machine(request.program) if kernel is None else kernel.machine
+    subject = open_subject(request.program, request.layout)
+    kernel, machine = subject.kernel or subject.hardware, subject.machine
     warnings: list[str] = []
     if machine is not None:
         path = Path(machine.origin.path or str(request.program))

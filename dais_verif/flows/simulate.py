@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 from dais_verif.errors import RequestError
 from dais_verif.flows.designs import DesignRequest, design_of, told_apart, with_netlist
-from dais_verif.flows.kernels.folders import find_kernel
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import Opened, open_projects
@@ -29,6 +26,7 @@ from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.subject import open_subject
 from dais_verif.toolchain.data_files import mentioned, never_read
 from dais_verif.verdict import Verdict
 
@@ -70,22 +68,21 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     """
     watch = watch or Stopwatch()
     with watch.stage("read"):
-        kernel, folded = find_kernel(request.program), find_folded(request.program)
-        machine = None if kernel or folded else find_machine(request.program)
-    if kernel is not None:
+        subject = open_subject(request.program, request.layout)
+    if subject.kernel is not None:
         from dais_verif.flows.kernels.simulate import simulate_kernel
 
-        return Simulated(*simulate_kernel(kernel, request, progress, watch))
-    if folded is not None:
+        return Simulated(*simulate_kernel(subject.kernel, request, progress, watch))
+    if subject.hardware is not None:
         from dais_verif.flows.networks.simulate import simulate_network
 
-        return Simulated(*simulate_network(folded, request, progress, watch))
+        return Simulated(*simulate_network(subject.hardware, request, progress, watch))
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
-    if machine is not None:
+    if subject.machine is not None:
         from dais_verif.flows.machines.simulate import simulate_machine
 
-        return Simulated(*simulate_machine(machine, request, progress, watch))
+        return Simulated(*simulate_machine(subject.machine, request, progress, watch))
     given = opened_request(request, watch, progress)
     with work_folder(request.output) as folder:
         begun = begun_run(given, folder.path, watch, progress)

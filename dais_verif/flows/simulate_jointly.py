@@ -7,9 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from dais_verif.errors import DaisError
-from dais_verif.flows.kernels.folders import find_kernel
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.progress import SILENT
 from dais_verif.flows.simulate import (
     BegunRun,
@@ -26,6 +23,7 @@ from dais_verif.simulation.jointly.verify import MOST_OPS, verify_jointly
 from dais_verif.simulation.task import SimulationWatcher, Task
 from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.subject import open_subject
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
@@ -89,9 +87,8 @@ def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begu
         return None
     watch = Stopwatch()
     try:
-        for find in (find_kernel, find_folded, find_machine):
-            if find(request.program) is not None:
-                return None
+        if open_subject(request.program, request.layout).machine is not None:
+            return None
         given = opened_request(request, watch, SILENT)
         if given.opened.design.wrapped is not None or given.program.n_ops > MOST_OPS:
             return None

@@ -12,12 +12,13 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.covering import DIRECTED, Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, require_counts, require_positive, require_range
+from dais_verif.flows.programs import require_counts, require_positive, require_range
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
+from dais_verif.subject.given import AnyProgram, path_of
 
 __all__ = [
     "ALL",

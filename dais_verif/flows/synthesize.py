@@ -13,10 +13,10 @@ from dais_verif.errors import NetlistError, RequestError, ToolError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import AnyProgram, is_folder, path_of, read_program, require_positive, require_range
+from dais_verif.flows.programs import read_program, require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.work_folder import WorkFolder, work_folder
@@ -25,6 +25,8 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.synthesis import LogicDepth, PlaceAndRoute, SynthesisRecord, SynthesizedRtl
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram, is_folder, path_of
 from dais_verif.synthesis.netlist import RECORD
 from dais_verif.synthesis.pnr import place
 from dais_verif.synthesis.targets import TARGETS
@@ -202,7 +204,7 @@ def _placed(
 
 def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
     """Return the program or machine of the request, for emitted and for user RTL."""
-    machine = find_machine(request.program)
+    machine = open_subject(request.program, request.layout).machine
     if machine is None:
         model = open_projects(request.program, DesignRequest(rtl=request.rtl)).program if request.rtl else None
         return read_program(model or request.program, request.layout, progress)[0]

@@ -77,8 +77,13 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {"dut", "toolchain"},
         "what changes RTL, and the bench that tells it from answers, must not know how answers are found",
     ),
+    "subject": (
+        {"program", "machine", "kernels", "networks"},
+        "it says what came in, and knows no verb",
+    ),
     "flows": (
         {
+            "subject",
             "program",
             "mutation",
             "fuzzing",
@@ -110,11 +115,11 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "a job is a process of its own: it knows commands and records, and shows nothing",
     ),
     "cli": (
-        {"program", "record", "flows", "report"},
+        {"subject", "program", "record", "flows", "report"},
         "it reads options, asks a flow, and prints the record",
     ),
     "api": (
-        {"flows", "record", "golden"},
+        {"subject", "flows", "record", "golden"},
         "it makes a request of its arguments and asks a flow; of the golden model it names the engines",
     ),
     "cocotb": (

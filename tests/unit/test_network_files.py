@@ -15,10 +15,10 @@ import dais_verif
 from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.network_files import load_program, read_network
+from dais_verif.network_files import load_program
 from dais_verif.networks import NetworkError, read
 from dais_verif.program import Program, write_binary
+from dais_verif.subject import Kind, open_subject
 from dais_verif.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +48,8 @@ def test_a_file_is_a_network_by_its_name_or_what_is_in_it(net: Path, tmp_path: P
     program = read(net).program()
     plain = shutil.copy(net, tmp_path / "model")
     for source in (net, str(net), net.read_bytes(), plain):
-        assert load_program(source).hash == program.hash and find_machine(source) is None
-    assert read_network(ROOT / "examples/sort_two.bin") is None
+        assert load_program(source).hash == program.hash and open_subject(source).kind is Kind.NETWORK
+    assert open_subject(ROOT / "examples/sort_two.bin").kind is Kind.PROGRAM
     (tmp_path / "NET.ONNX").write_bytes(b"no network")
     with raises(NetworkError):
         load_program(tmp_path / "NET.ONNX")

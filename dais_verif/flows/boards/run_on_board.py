@@ -16,16 +16,8 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.boards.links import board_link
 from dais_verif.flows.boards.taps import TapsSearch
 from dais_verif.flows.machines.boards import BoardSequences, board_decisions, keep_sequence, require_whole
-from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import (
-    AnyProgram,
-    path_of,
-    read_program,
-    require_counts,
-    require_no_rtl,
-    require_positive,
-)
+from dais_verif.flows.programs import read_program, require_counts, require_no_rtl, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.flows.words import option_words
@@ -46,6 +38,8 @@ from dais_verif.record.rtl import BitstreamFacts, RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Stimulus, read_batch
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
@@ -129,7 +123,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     board = parse_target(request.target)
     if board.scheme == "sim" and board.bitstream is None:
         require_no_rtl(request.program, f"{board.text} is a board simulated with RTL that dais-verif emits")
-    machine = find_machine(request.program)
+    machine = open_subject(request.program, request.layout).machine
     if machine is not None:
         return _run_machine(machine, board, request, progress)
     if board.cycles is not None:

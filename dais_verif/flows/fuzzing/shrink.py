@@ -16,7 +16,7 @@ from dais_verif.flows.fuzzing.rtl_judges import VECTORS_NAME, write_vectors
 from dais_verif.flows.fuzzing.shrink_rtl import RtlFails, RtlOutcome, shrink_rtl
 from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, is_folder, path_of, read_program, require_counts, require_positive
+from dais_verif.flows.programs import read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.vectors import batch_of
@@ -44,6 +44,7 @@ from dais_verif.printable import command_line
 from dais_verif.program.listing import listing
 from dais_verif.record.fuzzing import CaseSize, ShrinkRecord, ShrunkRtl
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject.given import AnyProgram, is_folder, path_of
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 

@@ -13,12 +13,10 @@ import numpy as np
 from dais_verif.errors import RequestError, VectorError
 from dais_verif.files import write_atomically
 from dais_verif.flows.kernels.evaluate import evaluate_kernel
-from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
-from dais_verif.flows.machines.requests import find_machine, require_no_options
-from dais_verif.flows.networks.folders import find_folded, require_no_configuration
-from dais_verif.flows.networks.requests import find_network, inputs_of
-from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.machines.requests import require_no_options
+from dais_verif.flows.networks.requests import inputs_of, require_no_configuration
+from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden import ENGINES, Engine, Golden
 from dais_verif.machine import Machine
@@ -29,6 +27,8 @@ from dais_verif.program.ports import ports_of
 from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import read_batch, read_raw_batch, read_tensors
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram
 
 if TYPE_CHECKING:
     from dais_verif.networks import Network
@@ -92,23 +92,22 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
     Raises ``ViolationError``, with row and op, if a promise of the program is broken and promises are checked.
     """
-    kernel = find_kernel(request.program)
-    if kernel is not None:
-        done = Evaluation(*evaluate_kernel(kernel, request, progress))
+    subject = open_subject(request.program, request.layout)
+    if subject.kernel is not None:
+        done = Evaluation(*evaluate_kernel(subject.kernel, request, progress))
         if request.output is not None and request.output.suffix not in (".npy", ".npz"):
             write_atomically(request.output, done.csv().encode())
         return done
-    folded = find_folded(request.program)
+    folded = subject.hardware
     if folded is None:
         require_no_configuration(request.config)
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
-    machine = find_machine(request.program) if folded is None else None
-    if machine is not None:
-        return _of_machine(machine, request, progress)
+    if subject.read is not None:
+        return _of_machine(subject.read, request, progress)
     if request.sample != "before":
         raise RequestError.of("{sample} {value} is for machines; a program has no clock edges.", value=request.sample)
-    network = find_network(request.program, request.layout) if folded is None else _of_folder(folded, request)
+    network = subject.network if folded is None else _of_folder(folded, request)
     program, _ = read_program(request.program if network is None else network.program(), request.layout, progress)
     if network is not None and not request.raw_inputs:
         batch = read_tensors(request.inputs, inputs_of(network))

@@ -13,8 +13,7 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.explain import explain_machine
 from dais_verif.flows.machines.explanation_text import text_of
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.programs import AnyProgram, read_program, require_counts
+from dais_verif.flows.programs import read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.golden.vm import (
@@ -24,6 +23,8 @@ from dais_verif.golden.vm import (
     logging_vm_execution,
 )
 from dais_verif.record.explanation import CycleRecord
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram
 
 __all__ = ["Explanation", "ExplanationRequest", "explain"]
 
@@ -79,7 +80,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
 
     For a machine: execute it up to one cycle, and describe every element of every signal in it.
     """
-    machine = find_machine(request.program)
+    machine = open_subject(request.program, request.layout).machine
     if machine is not None:
         with progress.working("explaining"):
             record = explain_machine(machine, request)

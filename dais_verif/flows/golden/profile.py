@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import require_types
-from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts
+from dais_verif.flows.programs import read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of
 from dais_verif.flows.words import option_words
@@ -23,6 +23,7 @@ from dais_verif.golden.vm import (
 from dais_verif.own_command import own_command
 from dais_verif.record.evaluation import InstructionKind, ProfileRecord, TimedInstruction, TimedSequence
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject.given import AnyProgram, path_of
 
 __all__ = ["ENGINES", "Profiled", "ProfileRequest", "profile"]
 

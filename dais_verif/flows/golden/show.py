@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.files import write_atomically
-from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.show import table_of
-from dais_verif.flows.networks.requests import find_network, info_of
-from dais_verif.flows.programs import AnyProgram, read_program
+from dais_verif.flows.networks.requests import info_of
+from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.read_back.show import find_floor_plan
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.machine import Machine
 from dais_verif.program.listing import listing
 from dais_verif.record.pictures.floor_plan import FloorPlan
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import AnyProgram
 
 __all__ = ["Listing", "ListingRequest", "show"]
 
@@ -59,14 +61,15 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
         if request.output is not None:
             write_atomically(request.output, plan.text().encode())
         return Listing(plan.text(), 0, floor_plan=plan)
-    machine = find_machine(request.program)
+    subject = open_subject(request.program, request.layout)
+    machine = subject.machine
     if machine is not None:
         require_no_options(layout=request.layout, vm=request.vm)
         table = table_of(machine)
         if request.output is not None:
             write_atomically(request.output, table.encode())
         return Listing(table, sum(block.program.n_ops for block in machine.blocks.values()), machine)
-    network = find_network(request.program, request.layout)
+    network = subject.network
     if network is not None and not request.vm:
         table, ops = info_of(network).text(), network.program().n_ops
         if request.output is not None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, given
-from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.flows.projects import open_projects
 from dais_verif.machine import Machine
 from dais_verif.record.project import ProjectInfo
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.subject.given import AnyProgram, is_folder
 
 __all__ = ["machine_design", "opened_design"]
 

@@ -13,8 +13,7 @@ from dais_verif.counts import counted
 from dais_verif.errors import MachineInputError, RequestError
 from dais_verif.flows.machines.frame import FrameFile, read_frame
 from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_file
-from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.programs import path_of, read_program
+from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.golden.unroll import (
     Port,
@@ -33,6 +32,8 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.diff import DiffRecord, FrameInfo
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_subject
+from dais_verif.subject.given import path_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -55,10 +56,10 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     A frame may begin in any state that agrees with power-up in everything that every frame restores. A difference in a
     frame from power-up is real; from another state the verdict is UNKNOWN, since that state may be unreachable.
     """
-    machine = find_machine(request.a)
+    machine = open_subject(request.a).machine
     if machine is None:
         raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is not a machine.")
-    if find_machine(request.b) is not None:
+    if open_subject(request.b).machine is not None:
         raise RequestError.of(
             "A and B are both machines, but diff compares a machine with a program; to compare two machines, emit "
             "the RTL of one, and prove it against the other: {command}.",

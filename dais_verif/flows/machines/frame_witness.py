@@ -11,7 +11,6 @@ import numpy as np
 
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.frame import FrameFile
-from dais_verif.flows.programs import path_of
 from dais_verif.flows.progress import Progress
 from dais_verif.golden.machine import trace_machine
 from dais_verif.golden.oracle import show
@@ -21,6 +20,7 @@ from dais_verif.machine.step import Element
 from dais_verif.own_command import own_command
 from dais_verif.record.diff import DiffRecord, FrameValue
 from dais_verif.stimulus.sequences import npz_of
+from dais_verif.subject.given import path_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from dais_verif.flows.designs import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.simulate import simulate_machine
-from dais_verif.flows.programs import is_folder, path_of
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.proof.decide import ProofTask, needed_packages, read_design
 from dais_verif.flows.proof.deep_stack import run_deep
@@ -45,6 +44,7 @@ from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.machines import sequence_of_bits
 from dais_verif.stimulus.sequences import npz_of
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.subject.given import is_folder, path_of
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.designs import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
-from dais_verif.flows.programs import is_folder
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.simulation_record import begun_machine_record, finished_record, given_vectors
 from dais_verif.flows.simulation_request import SimulationRequest
@@ -24,6 +23,7 @@ from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.generate_sequences import generate_sequences
 from dais_verif.stimulus.machines import InputSequence, given_sequences
 from dais_verif.stopwatch import Stopwatch
+from dais_verif.subject.given import is_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["Sequences", "sequences_of", "simulate_machine"]

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from dais_verif.dut.placement import Dut
 from dais_verif.errors import RequestError
-from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.designs import machine_design, opened_design
-from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.simulate import sequences_of
 from dais_verif.flows.mutation.requests import MutationRequest
-from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
@@ -20,6 +18,7 @@ from dais_verif.program.ports import Ports
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stimulus.machines import InputSequence
+from dais_verif.subject import open_subject
 
 __all__ = ["mutated_machine", "opened_machine", "stimulus_of"]
 
@@ -29,11 +28,7 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
 
     Raises ``RequestError`` for options that only programs have.
     """
-    if isinstance(request.program, str | Path):
-        path = Path(request.program)
-        if find_kernel(path) is not None or find_folded(path) is not None:
-            return None
-    machine = find_machine(request.program)
+    machine = open_subject(request.program, request.layout).read
     if machine is None:
         return None
     asked, pins = request.design, request.design.pins

@@ -9,15 +9,9 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import (
-    AnyProgram,
-    path_of,
-    require_counts,
-    require_finite_number,
-    require_positive,
-    require_range,
-)
+from dais_verif.flows.programs import require_counts, require_finite_number, require_positive, require_range
 from dais_verif.flows.words import option_words
+from dais_verif.subject.given import AnyProgram, path_of
 
 __all__ = ["DEFAULT_FOLDER", "JUDGES", "MUTATION_SIMULATORS", "RECORD_NAME", "MutationRequest"]
 

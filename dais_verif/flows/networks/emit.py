@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from dais_verif.errors import NetworkInputError, RequestError
 from dais_verif.files import read_plain
 from dais_verif.flows.machines.emit import emit_machine
-from dais_verif.flows.networks.requests import find_network
+from dais_verif.machine import Machine
+from dais_verif.program import Program
 from dais_verif.record.emission import EmissionRecord
+from dais_verif.subject import Kind, Subject
 
 if TYPE_CHECKING:
     from dais_verif.flows.emit import EmitRequest
@@ -19,7 +21,7 @@ __all__ = ["emit_network"]
 _MOST_BYTES = 1 << 28
 
 
-def emit_network(request: EmitRequest) -> EmissionRecord:
+def emit_network(subject: Subject, request: EmitRequest) -> EmissionRecord:
     """Write the folder, and return its record. Raises ``RequestError`` for options that are only for modules.
 
     Raises ``NetworkError`` for layers that cannot be stages, ``InputError`` if the input is not a network, or too
@@ -34,8 +36,8 @@ def emit_network(request: EmitRequest) -> EmissionRecord:
         raise RequestError.of("{form} {value} is not for {wrap}, {stages} or {max_depth}.", value=request.form)
     if request.top != "model":
         raise RequestError.of("{form} {value} writes a module called model: leave {top} out.", value=request.form)
-    program = request.program
-    if find_network(program, request.layout) is None:
+    program = subject.given
+    if subject.kind is not Kind.NETWORK or subject.network is None or isinstance(program, Program | Machine):
         raise NetworkInputError.of(
             "{form} {value} is for networks in ONNX files, but this is not one", value=request.form
         )

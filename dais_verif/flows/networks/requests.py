@@ -1,28 +1,18 @@
-"""Find networks given instead of a program: an ONNX file, or its bytes."""
+"""Facts of a network, and the inputs that files of vectors name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.programs import AnyProgram, is_folder
-from dais_verif.machine import Machine
-from dais_verif.network_files import read_network
+from dais_verif.errors import RequestError
 from dais_verif.printable import printable
-from dais_verif.program import Program
 from dais_verif.record.network import NetworkInfo, NetworkNode, NetworkTensor
 from dais_verif.stimulus import InputTensor
 
 if TYPE_CHECKING:
     from dais_verif.networks import Network
 
-__all__ = ["find_network", "info_of", "inputs_of"]
-
-
-def find_network(program: AnyProgram, layout: str | None) -> Network | None:
-    """Return ``program`` as a network; None if it is something else. Raises the errors of ``read_network``."""
-    if isinstance(program, Program | Machine) or is_folder(program):
-        return None
-    return read_network(program, layout)
+__all__ = ["info_of", "inputs_of", "require_no_configuration"]
 
 
 def inputs_of(network: Network) -> list[InputTensor]:
@@ -60,3 +50,13 @@ def info_of(network: Network) -> NetworkInfo:
         [[op.op for op in one.ops] for one in fused if one.ops],
         sum(op.cost for one in fused for op in one.ops),
     )
+
+
+def require_no_configuration(configuration: str | None) -> None:
+    """Raise ``RequestError`` if a configuration is named for a design without configurations."""
+    if configuration is not None:
+        raise RequestError.of(
+            "{config} {value} is for a folder with a network as a machine, which `emit --form memory` and `approx apply"
+            " --form memory` write.",
+            value=configuration,
+        )

@@ -14,7 +14,6 @@ from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, design_of
-from dais_verif.flows.programs import path_of
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.vectors import decimal, real_inputs, signed_inputs
@@ -25,6 +24,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import ENDED_BY_RTL
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, simulators_for
+from dais_verif.subject.given import path_of
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 

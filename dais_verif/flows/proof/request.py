@@ -10,11 +10,12 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import AnyProgram, path_of, require_counts
+from dais_verif.flows.programs import require_counts
 from dais_verif.flows.proof.reading import FRONT_ENDS
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.subject.given import AnyProgram, path_of
 
 __all__ = ["ProveRequest"]
 

@@ -11,9 +11,9 @@ from dais_verif.bitstream.logic import ReadBack
 from dais_verif.bitstream.unpack import is_bitstream
 from dais_verif.errors import BitstreamError, InputError
 from dais_verif.files import read_plain
-from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
 from dais_verif.record.pictures.floor_plan import CELLS, FloorPlan, TileUse
+from dais_verif.subject.given import AnyProgram
 from dais_verif.synthesis.devices import DEVICES
 from dais_verif.temporary import temporary_folder
 
