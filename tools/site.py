@@ -21,6 +21,7 @@ from mkdocs.structure.pages import Page
 import dais_verif
 from dais_verif.cli.grouped import GROUPS
 from dais_verif.cli.main import cli
+from dais_verif.subject.matrix import page
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The folder of the site for files of the repository that are not pages.
@@ -31,7 +32,8 @@ _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the reference, and a copy of each file of the repository that a page links to."""
-    for name, text in (("commands", commands()), ("python", functions()), ("map", source_map())):
+    reference = {"commands": commands(), "python": functions(), "verbs-and-kinds": page(), "map": source_map()}
+    for name, text in reference.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     waiting = [(f"docs/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
     seen: set[str] = set()

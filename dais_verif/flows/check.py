@@ -28,7 +28,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.record.check import CheckRecord, NamedOp, Overflow, PortWidths, WidthSummary
 from dais_verif.record.program import ProgramInfo
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 from dais_verif.verdict import Verdict
 
@@ -67,7 +67,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     Verdicts: PASS, PROGRAM_INVALID if an input breaks a promise, UNKNOWN if a promise remains undecided. Raises
     ``ProgramError`` if the program is invalid, ``InputError`` if a file cannot be read.
     """
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("check", request.program, request.layout)
     network = subject.network  # the files of a folder must agree with it
     if subject.machine is not None:
         return replace(check_machine(subject.machine, request), network=None if network is None else info_of(network))

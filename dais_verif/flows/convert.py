@@ -20,7 +20,7 @@ from dais_verif.program.json_writers import alir_json, compressed, da4ml_json
 from dais_verif.program.listing import listing
 from dais_verif.record.conversion import ConversionRecord
 from dais_verif.record.program import ProgramInfo
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
@@ -91,7 +91,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
     Raises ``InputError``, which names the op, if the format cannot express it; ``ProgramError`` if the program is
     invalid.
     """
-    machine = open_subject(request.program, request.layout).machine
+    machine = open_for("convert", request.program, request.layout).machine
     if machine is not None:
         from dais_verif.flows.machines.convert import convert_machine
 

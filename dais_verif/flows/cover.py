@@ -23,6 +23,7 @@ from dais_verif.program import Program
 from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import Stimulus, read_batch
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
@@ -106,7 +107,8 @@ def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
     from dais_verif.coverage import Effort, measured, summary
     from dais_verif.golden.fast import threads
 
-    program, warnings = read_program(request.program, request.layout, progress)
+    subject = open_for("coverage", request.program, request.layout)
+    program, warnings = read_program(subject.given, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulated = replace(program, intervals=None) if request.out_of_range else program
     with progress.working("counting coverage") as tell:

@@ -30,7 +30,7 @@ from dais_verif.program.listing import in_words
 from dais_verif.program.numbers import Batch
 from dais_verif.record.diff import DifferentOp, DiffRecord, EqualityProof, OpDifference, OutputDifference, TypedValue
 from dais_verif.record.program import ProgramInfo
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 
@@ -106,7 +106,7 @@ def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     Raises ``InputError`` if the numbers of inputs or outputs differ, ``ViolationError`` if a program breaks a promise
     on a vector and ``request`` is not ``unchecked``.
     """
-    if request.frame is not None or open_subject(request.a, request.layout).machine is not None:
+    if request.frame is not None or open_for("diff", request.a, request.layout).machine is not None:
         return diff_machine(request, progress, _diff)
     return _diff(request, progress)
 

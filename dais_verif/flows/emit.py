@@ -30,7 +30,7 @@ from dais_verif.record.emission import (
     WrapperFolderInfo,
 )
 from dais_verif.record.program import ProgramInfo
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 from dais_verif.verilog_names import require_module_name
 
@@ -136,7 +136,7 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     Raises ``ProgramError`` if the program is invalid, ``InputError`` for a pipeline that cannot be made or a path that
     cannot be written; a folder that differs from what an earlier call wrote is never replaced.
     """
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("emit", request.program, request.layout)
     if request.form != "unrolled":
         return emit_network(subject, request)
     if subject.machine is not None:

@@ -41,7 +41,7 @@ from dais_verif.record.proof import Confirmation, ProofRecord, WrittenStatements
 from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 
 if TYPE_CHECKING:
     from dais_verif.prover.results import Proof
@@ -83,7 +83,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     package or a tool is missing.
     """
     watch = watch or Stopwatch()
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("prove", request.program, request.layout)
     if subject.kernel is not None:
         from dais_verif.flows.kernels.prove import prove_kernel
 

@@ -21,6 +21,7 @@ from dais_verif.golden.sensitivity import sensitivity as measure
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, LeftOut, SensitivityRecord
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 from dais_verif.verdict import Verdict
 
@@ -57,7 +58,8 @@ def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT
     Verdicts: PASS, NOT_RUN if nothing was flipped, UNKNOWN if the time was up. Raises ``ViolationError`` if a vector
     breaks a promise and ``request`` is not ``unchecked``.
     """
-    program, warnings = read_program(request.program, request.layout, progress)
+    subject = open_for("sensitivity", request.program, request.layout)
+    program, warnings = read_program(subject.given, request.layout, progress)
     what = "flips in vectors"
     with progress.working(f"{what} ...") as tell:
         found = measure(

@@ -28,7 +28,7 @@ from dais_verif.signoff import session
 from dais_verif.signoff.machines.kernel import KERNEL_FILES
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, Rtl, read_policy, with_rtl
 from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import is_folder
 from dais_verif.toolchain.sources import is_vhdl
 
@@ -117,7 +117,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("signoff", request.program, request.layout)
     kernel, machine = subject.kernel or subject.hardware, subject.machine
     warnings: list[str] = []
     if machine is not None:

@@ -26,7 +26,7 @@ from dais_verif.simulation.simulators.build import RtlDesign, simulators_for
 from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.toolchain.data_files import mentioned, never_read
 from dais_verif.verdict import Verdict
 
@@ -68,7 +68,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     """
     watch = watch or Stopwatch()
     with watch.stage("read"):
-        subject = open_subject(request.program, request.layout)
+        subject = open_for("sim", request.program, request.layout)
     if subject.kernel is not None:
         from dais_verif.flows.kernels.simulate import simulate_kernel
 

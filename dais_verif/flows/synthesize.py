@@ -25,7 +25,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.synthesis import LogicDepth, PlaceAndRoute, SynthesisRecord, SynthesizedRtl
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, is_folder, path_of
 from dais_verif.synthesis.netlist import RECORD
 from dais_verif.synthesis.pnr import place
@@ -204,7 +204,7 @@ def _placed(
 
 def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
     """Return the program or machine of the request, for emitted and for user RTL."""
-    machine = open_subject(request.program, request.layout).machine
+    machine = open_for("synth", request.program, request.layout).machine
     if machine is None:
         model = open_projects(request.program, DesignRequest(rtl=request.rtl)).program if request.rtl else None
         return read_program(model or request.program, request.layout, progress)[0]

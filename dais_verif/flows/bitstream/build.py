@@ -15,13 +15,13 @@ from dais_verif.flows.bitstream.design import BUILD_WRAPS, NONE, BuildDesign, ba
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.programs import read_program, require_no_rtl, require_number, require_positive, require_range
+from dais_verif.flows.programs import read_program, require_number, require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.machine import Machine
 from dais_verif.program import Program
 from dais_verif.record.build import BUILD_RECORD, BuildRecord, BuildTiming
 from dais_verif.record.program import ProgramInfo
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 from dais_verif.synthesis.bitstream import BITSTREAM, LOGS, PINS, PLACED, Built, build_tools, make_bitstream
 from dais_verif.synthesis.constraints import MOST_CONSTRAINTS_BYTES, assigned, read_constraints, require_pins
@@ -154,8 +154,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
 
 
 def _read(request: BuildRequest, progress: Progress) -> Program | Machine:
-    require_no_rtl(request.program, "build makes a bitstream of RTL that dais-verif emits")
-    machine = open_subject(request.program, request.layout).machine
+    machine = open_for("build", request.program, request.layout).machine
     if machine is None:
         return read_program(request.program, request.layout, progress)[0]
     asked = request.pipeline

@@ -38,7 +38,7 @@ from dais_verif.record.rtl import BitstreamFacts, RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Stimulus, read_batch
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
@@ -123,7 +123,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     board = parse_target(request.target)
     if board.scheme == "sim" and board.bitstream is None:
         require_no_rtl(request.program, f"{board.text} is a board simulated with RTL that dais-verif emits")
-    machine = open_subject(request.program, request.layout).machine
+    machine = open_for("hil", request.program, request.layout).machine
     if machine is not None:
         return _run_machine(machine, board, request, progress)
     if board.cycles is not None:

@@ -44,6 +44,7 @@ from dais_verif.printable import command_line
 from dais_verif.program.listing import listing
 from dais_verif.record.fuzzing import CaseSize, ShrinkRecord, ShrunkRtl
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, is_folder, path_of
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -123,6 +124,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     Verdicts: PASS with the case; NOT_RUN if nothing fails. Raises ``RequestError`` if the command cannot be run,
     ``InputError`` if the folder cannot hold a case.
     """
+    open_for("shrink", request.program, request.layout)
     opened = open_projects(request.program, request.design)
     request = replace(request, design=opened.design)
     program, warnings = read_program(opened.program, request.layout, progress)

@@ -27,7 +27,7 @@ from dais_verif.program.ports import ports_of
 from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import read_batch, read_raw_batch, read_tensors
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
     Raises ``ViolationError``, with row and op, if a promise of the program is broken and promises are checked.
     """
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("run", request.program, request.layout)
     if subject.kernel is not None:
         done = Evaluation(*evaluate_kernel(subject.kernel, request, progress))
         if request.output is not None and request.output.suffix not in (".npy", ".npz"):

@@ -23,7 +23,7 @@ from dais_verif.golden.vm import (
     logging_vm_execution,
 )
 from dais_verif.record.explanation import CycleRecord
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 
 __all__ = ["Explanation", "ExplanationRequest", "explain"]
@@ -80,7 +80,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
 
     For a machine: execute it up to one cycle, and describe every element of every signal in it.
     """
-    machine = open_subject(request.program, request.layout).machine
+    machine = open_for("explain", request.program, request.layout).machine
     if machine is not None:
         with progress.working("explaining"):
             record = explain_machine(machine, request)

@@ -23,6 +23,7 @@ from dais_verif.golden.vm import (
 from dais_verif.own_command import own_command
 from dais_verif.record.evaluation import InstructionKind, ProfileRecord, TimedInstruction, TimedSequence
 from dais_verif.record.program import ProgramInfo
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
 
 __all__ = ["ENGINES", "Profiled", "ProfileRequest", "profile"]
@@ -80,7 +81,8 @@ class Profiled:
 
 def profile(request: ProfileRequest, *, progress: Progress = SILENT) -> Profiled:
     """Time every instruction of a program; return the times in order, then the kinds that take longest."""
-    program, _ = read_program(request.program, request.layout, progress)
+    subject = open_for("profile", request.program, request.layout)
+    program, _ = read_program(subject.given, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     compiled = compile_forward_and_backward(program, need_backward=request.pullback)
     text, profiles = io.StringIO(), []

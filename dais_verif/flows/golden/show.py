@@ -16,7 +16,7 @@ from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.machine import Machine
 from dais_verif.program.listing import listing
 from dais_verif.record.pictures.floor_plan import FloorPlan
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 
 __all__ = ["Listing", "ListingRequest", "show"]
@@ -61,7 +61,7 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
         if request.output is not None:
             write_atomically(request.output, plan.text().encode())
         return Listing(plan.text(), 0, floor_plan=plan)
-    subject = open_subject(request.program, request.layout)
+    subject = open_for("show", request.program, request.layout)
     machine = subject.machine
     if machine is not None:
         require_no_options(layout=request.layout, vm=request.vm)

@@ -18,7 +18,7 @@ from dais_verif.program.ports import Ports
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stimulus.machines import InputSequence
-from dais_verif.subject import open_subject
+from dais_verif.subject import open_for
 
 __all__ = ["mutated_machine", "opened_machine", "stimulus_of"]
 
@@ -28,7 +28,7 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
 
     Raises ``RequestError`` for options that only programs have.
     """
-    machine = open_subject(request.program, request.layout).read
+    machine = open_for("mutate", request.program, request.layout).read
     if machine is None:
         return None
     asked, pins = request.design, request.design.pins
