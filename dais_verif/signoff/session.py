@@ -1,4 +1,4 @@
-"""Run a sign-off: every stage that the policy requires, one after the other, then the verdict and the certificate.
+"""Run a sign-off: every stage that the policy requires, then the verdict and the certificate.
 
 ``signoff.json`` always holds the current state. An earlier certificate is removed before anything is run, so that there
 is never a certificate that does not match the evidence.
@@ -45,6 +45,7 @@ from dais_verif.signoff.results import (
     outputs_of,
     result_of,
 )
+from dais_verif.signoff.running import run_stages
 from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
 from dais_verif.signoff.subject import Design, Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, runtime_of, tools_of
@@ -141,12 +142,16 @@ def sign_off(
         stages = stages_of(context)
         results: list[StageResult] = []
         with own_cache(folder / CACHE, paranoid=paranoid):
-            for number, stage in enumerate(stages, 1):
-                listener.stage_begins(stage.name, number, len(stages))
-                results.append(_run(stage, context, good, results, stages))
-                listener.stage_ends(results[-1])
-                record = replace(record, stages=list(results))
-                _write(folder, record)
+
+            def run(stage: SignOffStage, before: Sequence[StageResult]) -> StageResult:
+                return _run(stage, context, good, before, stages)
+
+            def tell(result: StageResult) -> None:
+                results.append(result)
+                _write(folder, replace(record, stages=results))
+
+            run_stages(stages, context, run, tell, listener)
+            record = replace(record, stages=results)
             tools, problems = _tools(policy, results, installed=not paranoid, cache=folder / CACHE)
         problems = [*_problems(results), *subject.changed(), *context.subject.changed(), *problems]
         answer = Verdict.NOT_SIGNED_OFF if problems else Verdict.PASS

@@ -5,6 +5,7 @@ For its runs, a sign-off uses only what users can use: the commands, their optio
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,14 +17,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 
 import dais_verif
 from dais_verif.errors import CertificateError, CertificateFailure, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.toolchain.process import is_stopping
 from dais_verif.toolchain.verilator_runtime import PARANOID
 
-__all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "own_cache", "read_call"]
+__all__ = ["CALL", "PRINTED", "RUN", "Call", "away", "call", "in_turn", "own_cache", "read_call"]
 
 #: Names in the folder of a call: its arguments and exit code, its output, and the command's own folder (``-o``).
 CALL, PRINTED, RUN = "call.json", "printed.json", "run"
@@ -39,7 +42,11 @@ _NO_BUILDS = {"DAIS_VERIF_CACHE_MB": "0"}
 #: The variables that select the cache of the running sign-off.
 _cache: ContextVar[Mapping[str, str]] = ContextVar("cache", default=MappingProxyType({}))
 
+#: The turn of this thread's stage, if stages run side by side.
+_turn: ContextVar[Lock | None] = ContextVar("turn", default=None)
+
 _PATIENCE = 20.0
+_LOOK_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,31 @@ class Call:
     arguments: list[str]
     exit_code: int
     seconds: float
+
+
+@contextmanager
+def in_turn(turn: Lock) -> Iterator[None]:
+    """Run the block while no other block with the same ``turn`` runs, except while one of them waits for a command."""
+    with turn:
+        before = _turn.set(turn)
+        try:
+            yield
+        finally:
+            _turn.reset(before)
+
+
+@contextmanager
+def away() -> Iterator[None]:
+    """Let other stages take their turn during the block."""
+    turn = _turn.get()
+    if turn is None:
+        yield
+        return
+    turn.release()
+    try:
+        yield
+    finally:
+        turn.acquire()
 
 
 @contextmanager
@@ -76,7 +108,8 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
     """Run the command ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
 
     ``keeps``: the command gets a folder of its own with ``-o``. ``builds``: its builds are kept in the cache of this
-    sign-off, and taken from there. Any verdict is accepted. Raises ``ToolError`` if the command cannot be started.
+    sign-off, and taken from there. Any verdict is accepted. Raises ``ToolError`` if the command cannot be started, and
+    ``KeyboardInterrupt`` if the sign-off has been interrupted in another thread.
     """
     make_folder(folder)
     shutil.rmtree(folder / RUN, ignore_errors=True)
@@ -98,7 +131,12 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
         except OSError as error:
             raise CertificateFailure(f"{sys.executable} cannot be started: {error.strerror}") from None
         try:
-            process.wait()
+            with away():
+                while process.poll() is None:
+                    if is_stopping():
+                        raise KeyboardInterrupt
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(_LOOK_SECONDS)
         except BaseException:
             _stop(process)
             raise

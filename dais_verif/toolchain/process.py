@@ -31,6 +31,7 @@ __all__ = [
     "describe_exit",
     "ended_by",
     "first_error",
+    "is_stopping",
     "last_error",
     "raise_if_stopping",
     "result_of",
@@ -117,8 +118,13 @@ def ended_by(event: threading.Event) -> Iterator[None]:
 
 def raise_if_stopping(what: str) -> None:
     """Raise ``ToolError`` if this thread's run must end; for threads that wait for something other than a command."""
-    if _thread.stop is not None and _thread.stop.is_set():
+    if is_stopping():
         raise SimulatorFailure(f"{what} was stopped with the run")
+
+
+def is_stopping() -> bool:
+    """Return True if this thread's run must end."""
+    return _thread.stop is not None and _thread.stop.is_set()
 
 
 def result_of(future: Future[_Result], what: str) -> _Result:

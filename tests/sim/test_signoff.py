@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -20,6 +21,9 @@ from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, 
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.passphrase import PASSPHRASE
+
+#: Folders of stages that run at the same time.
+SIDE_BY_SIDE = ("simulation-0", "proof")
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
 
@@ -110,7 +114,7 @@ def test_every_stage_there_is(tmp_path: Path) -> None:
     ending = sign(folder)
     assert ending.exit_code == 0, stages(ending)
     assert set(stages(ending).values()) == {"passed"}
-    assert {"netlist", "axis", "board", "proof", "known-bad RTL, proof"} <= set(stages(ending))
+    assert {"netlist", "axis", "simulated board", "proof", "known-bad RTL, proof"} <= set(stages(ending))
     assert verify(folder).findings == []
 
 
@@ -242,19 +246,27 @@ def test_a_signed_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_ctrl_c_leaves_a_record_that_says_so_and_no_certificate(tmp_path: Path) -> None:
     folder = project(tmp_path, QUICK)
     assert sign(folder).exit_code == 0
+    (folder / "policy.toml").write_text(QUICK.replace('proof = "off"', 'proof = "required"'))
     words = ["signoff", folder / "prog.bin", "--policy", folder / "policy.toml", "-o", folder / "out", "--json"]
     command = [sys.executable, "-m", "dais_verif", *map(str, words)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
-        record, begun = folder / "out" / "signoff.json", folder / "out" / "evidence" / "simulation-0"
+        record, begun = folder / "out" / "signoff.json", [folder / "out" / "evidence" / name for name in SIDE_BY_SIDE]
         # The certificate of the first sign-off is removed before its record is replaced.
-        while not (record.exists() and json.loads(record.read_bytes())["state"] == "running" and begun.exists()):
+        while not (
+            record.exists()
+            and json.loads(record.read_bytes())["state"] == "running"
+            and all(place.exists() for place in begun)
+            and len(psutil.Process(process.pid).children()) > 1
+        ):
             assert time.monotonic() < deadline
             assert process.poll() is None
             time.sleep(0.01)
+        commands = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert len(commands) > 1 and not psutil.wait_procs(commands, timeout=0)[1]
     assert json.loads(stdout)["verdict"] == "INTERRUPTED"
     tree = json.loads((folder / "out" / "signoff.json").read_bytes())
     assert (tree["verdict"], tree["state"]) == ("INTERRUPTED", "complete")
