@@ -11,7 +11,7 @@ from dais_verif.flows.mutation.expected import read_expected, unexpected
 from dais_verif.mutation.mutant import Form, Mutant
 from dais_verif.mutation.operators import KINDS
 from dais_verif.mutation.selection import SELECT, can_be_chosen, with_choice
-from dais_verif.mutation.sites import all_mutants, drawn
+from dais_verif.mutation.sites import _shortest, all_mutants, drawn
 from dais_verif.record.campaigns.mutation import Fate, MutantRow
 
 TEXT = """\
@@ -84,6 +84,12 @@ def test_every_mutant_changes_the_text_in_one_place_of_one_statement(mutants: li
         texts.add(text)
     assert len(texts) == len(mutants)
     assert TEXT not in texts
+
+
+def test_changes_that_give_the_same_text_are_one(mutants: list[Mutant]) -> None:
+    one = mutants[0]._replace(offset=5)
+    for old, new, change in (("abcde", "abXde", (7, "c", "X")), ("aaa", "aa", (7, "a", "")), ("a", "b", (5, "a", "b"))):
+        assert _shortest(one._replace(old=old, new=new)) == (one.file, *change)
 
 
 def test_what_a_macro_brings_is_left_alone(mutants: list[Mutant]) -> None:

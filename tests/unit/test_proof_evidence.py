@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from support.pages import passed_proof
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError, InputError
 from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff import evidence
-from dais_verif.signoff.verbs import PRINTED
+from dais_verif.signoff.bitstreams import stages
+from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.verbs import CALL, PRINTED, read_call
 
 
 @pytest.fixture
@@ -49,3 +53,27 @@ def test_nothing_is_taken_for_granted(name: str, read: Callable[[Any], ProofReco
 def test_a_claim_is_a_claim(outputs: object, read: Callable[[Any], ProofRecord]) -> None:
     with raises(InputError):
         read({**passed_proof().to_dict(), "outputs": outputs})
+
+
+@pytest.mark.parametrize("other", ["nothing", "the record", "the file"])
+def test_the_logic_that_was_read_back_is_proved(other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "same_program", lambda *_: [])
+    for folder in (stages.FOLDER, "proof"):
+        place = tmp_path / folder / stages.READ_BACK
+        place.parent.mkdir(parents=True)
+        place.write_text("module m; endmodule\n" + "// edited" * (other == "the file" and folder == "proof"))
+    made = sha256_of(tmp_path / stages.FOLDER / stages.READ_BACK)
+    record = replace(passed_proof(), cached_claims=0)
+    record = replace(record, rtl=replace(record.rtl, sha256=["0" * 64 if other == "the record" else made]))
+    policy = SimpleNamespace(overflow="unchecked" if record.unchecked else "checked")
+    context: Any = SimpleNamespace(folder=tmp_path, subject=None, policy=policy)
+    found = list(stages.problems_of_proof(context, tmp_path / "proof", record))
+    assert len(found) == (other != "nothing"), found
+
+
+@pytest.mark.parametrize("text", [None, "no JSON", "[]", '{"other": 1}'])
+def test_how_a_command_was_run_must_be_recorded(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / CALL).write_text(text)
+    with pytest.raises(CertificateError):
+        read_call(tmp_path)

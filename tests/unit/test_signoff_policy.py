@@ -9,8 +9,10 @@ import pytest
 
 from dais_verif.cli.main import _run
 from dais_verif.errors import InputError
+from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.policy import BUILT_IN, Policy, in_force, policy_of, read_policy
-from dais_verif.signoff.results import name_keys
+from dais_verif.signoff.results import SignOffStage, name_keys, result_of
+from dais_verif.verdict import Verdict
 
 WAIVER = '[[waivers]]\nwhat = "proof"\nreason = "a divider"\nexpires = 2027-01-31\n'
 
@@ -66,6 +68,17 @@ def test_a_waiver_holds_to_its_last_day(tmp_path: Path) -> None:
     good, late = in_force(waivers, date(2027, 2, 1))
     assert good == {}
     assert late == ["the waiver of proof expired on 2027-01-31: it waives nothing"]
+
+
+def test_no_waiver_covers_a_design_that_is_known_to_be_wrong(tmp_path: Path) -> None:
+    stage = SignOffStage("proof", "proof", lambda *_: None, lambda *_: Judgement(Verdict.PASS, ""), waiver="proof")
+    waivers, _ = in_force(read(WAIVER, tmp_path).waivers, date(2027, 1, 1))
+    problem = ("a problem",)
+    for verdict in Verdict:
+        assert not result_of(stage, Judgement(verdict, "", problem, known=True), waivers).waived, verdict
+    waived = {one for one in Verdict if result_of(stage, Judgement(one, "", problem), waivers).waived}
+    assert Verdict.UNKNOWN in waived and not waived & {Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER}
+    assert not result_of(stage, Judgement(Verdict.UNKNOWN, "", problem), {}).waived
 
 
 BAD = {

@@ -14,14 +14,14 @@ from support.said import as_recorded, raises
 
 from dais_verif.cli.common import console
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import BitstreamFailure, InputError, ToolError
 from dais_verif.flows import synthesize as flow
 from dais_verif.flows.progress import SILENT
 from dais_verif.record.synthesis import PlaceAndRoute
 from dais_verif.report.synthesis_text import placed_lines
 from dais_verif.synthesis import netlist as netlists
 from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, models, netlist_sources
-from dais_verif.synthesis.pnr import Port, harness, netlist_ports
+from dais_verif.synthesis.pnr import Port, _read, harness, netlist_ports
 from dais_verif.synthesis.report import cell_types, read_costs, read_depth
 from dais_verif.synthesis.targets import KINDS, TARGETS
 from dais_verif.synthesis.yosys import reading, script
@@ -345,3 +345,21 @@ def test_a_limit_is_called_as_who_asked_calls_it(tmp_path: Path, monkeypatch: py
     by_command = flow._placed(done, "clk", Limits(1, None), TerminalProgress(), print)
     assert by_function.message == by_command.message.replace("--timeout", "timeout")
     as_recorded(by_command.message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "no JSON", "[]", "{}", '{"fmax": {}}', '{"fmax": {"clk": 5}}', '{"fmax": {"clk": {"achieved": null}}}'],
+)
+def test_a_report_of_place_and_route_that_is_not_understood(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "report.json").write_text(text)
+    with pytest.raises(BitstreamFailure):
+        _read(tmp_path / "report.json")
+
+
+def test_a_report_of_place_and_route(tmp_path: Path) -> None:
+    clocks = {"fmax": {"a": {"achieved": 50.5}, "b": {"achieved": 12}}}
+    cells = {"LUT": {"used": 3, "available": 10}, "RAM": {"used": 0, "available": 2}}
+    (tmp_path / "report.json").write_text(json.dumps({**clocks, "utilization": cells}))
+    assert _read(tmp_path / "report.json") == (12.0, {"LUT": (3, 10)})

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.records import RECORD
 
 import dais_verif
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ToolError
+from dais_verif.flows import synthesize
 from dais_verif.flows.work_folder import WRITTEN, locked, work_folder
+from dais_verif.verdict import Verdict
 
 MAC = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
@@ -28,6 +33,28 @@ def test_a_file_that_no_run_wrote_is_kept(enter: type, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=name), enter(tmp_path):
             pass
         assert (tmp_path / name).read_text() == "mine" and not (tmp_path / ".lock").exists()
+
+
+def test_a_temporary_folder_stays_if_a_run_did_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for verdict in (Verdict.PASS, Verdict.RTL_MISMATCH, Verdict.TOOL_FAILURE):
+        for simulators in (RECORD.simulators, []):
+            with work_folder(None) as folder:
+                folder.keep(replace(RECORD, verdict=verdict, simulators=simulators))
+            assert folder.path.exists() is (verdict is not Verdict.PASS and bool(simulators)), (verdict, simulators)
+
+
+def test_the_folder_of_a_tool_that_failed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(sources: object, module: str, target: str, folder: Path, *rest: object, **options: object) -> None:
+        (folder / "yosys.log").write_text("a crash")
+        raise ToolError("yosys crashed")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(synthesize, "run_yosys", fails)
+    monkeypatch.setattr(synthesize.tools, "yosys", lambda: None)
+    with pytest.raises(ToolError):
+        synthesize.synthesize(synthesize.SynthesisRequest(program=MAC, target="generic"))
+    assert [path.name for path in tmp_path.glob("*/*.log")] == ["yosys.log"]
 
 
 @pytest.mark.slow

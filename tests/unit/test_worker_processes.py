@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from dais_verif.regression import cluster
 from dais_verif.worker_processes import worker_processes
 
 SCRIPT = """
@@ -84,3 +86,20 @@ def test_a_script_that_guards_nothing_is_run_once(text: str, tmp_path: Path) -> 
         [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.stdout, ended.returncode) == ("begins\nb\n", 0), ended.stderr
+
+
+def test_a_cluster_is_ended_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    class Part:
+        def get_executor(self, pure: bool) -> Part:
+            return self
+
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *_, **__: ended.append(name)
+
+    monkeypatch.setattr(cluster, "connect", lambda name, jobs: (Part(), Part()))
+    made = cluster.Cluster("local", 1)
+    made.close()
+    made.close()
+    assert ended == ["shutdown", "run", "close", "close"]
