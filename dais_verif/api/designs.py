@@ -268,7 +268,8 @@ def design_request(
     bits: tuple[_Path | None, _Path | None, str | None, _Path | None],
 ) -> DesignRequest:
     """Return the request for a design. ``pins``: fields of ``Pins``. ``bits``: a bitstream, its pins, device, hints."""
-    from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, with_bitstream
+    from dais_verif.flows.design_rtl import NETLISTS, find_netlist, with_bitstream
+    from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper
 
@@ -306,7 +307,7 @@ def design_request(
 
 def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a module in the form of a request."""
-    from dais_verif.flows.designs import parse_parameter
+    from dais_verif.flows.design_rtl import parse_parameter
 
     if values is None:
         return ()

@@ -9,31 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from dais_verif.bitstream.configuration import Configuration, parse_configuration
-from dais_verif.errors import BitstreamError, InputError, ToolError
-from dais_verif.files import open_plain, read_plain
+from dais_verif.bitstream.recognition import MOST_BYTES, PREAMBLE
+from dais_verif.errors import BitstreamError, ToolError
+from dais_verif.files import read_plain
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, run_limited
 
-__all__ = ["MOST_BYTES", "is_bitstream", "unpack"]
-
-#: The largest bitstream of the family has 135,100 bytes.
-MOST_BYTES = 1 << 20
+__all__ = ["unpack"]
 
 _LIMITS = Limits(120, 2048)
 _BINARY, _TEXT, _AGAIN = "given.bin", "unpacked.asc", "again.bin"
-#: The maximum length of comments.
-_HEAD = 4096
-_PREAMBLE = bytes.fromhex("7eaa997e")
-
-
-def is_bitstream(path: Path) -> bool:
-    """Return True if the file ``path`` begins like a bitstream: with comments, then 7EAA997E."""
-    try:
-        with open_plain(path, MOST_BYTES) as file:
-            head = file.read(_HEAD)
-    except (InputError, OSError):
-        return False
-    return head.startswith((b"\xff\x00", _PREAMBLE)) and _PREAMBLE in head
 
 
 def unpack(path: Path, folder: Path) -> Configuration:
@@ -43,7 +28,7 @@ def unpack(path: Path, folder: Path) -> Configuration:
     the tools are missing.
     """
     data = read_plain(path, MOST_BYTES)
-    start = data.find(_PREAMBLE)
+    start = data.find(PREAMBLE)
     if start < 0:
         raise BitstreamError(f"{str(path)!r} is not a bitstream of an iCE40: it has no sync word 7EAA997E")
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +43,7 @@ def unpack(path: Path, folder: Path) -> Configuration:
         raise BitstreamError(f"{str(path)!r}: iceunpack wrote a file that is not text")
     run_limited("icepack", [str(icepack), _TEXT, _AGAIN], folder / "icepack.log", _LIMITS)
     again = (folder / _AGAIN).read_bytes()
-    if again[again.find(_PREAMBLE) :] != data[start:]:
+    if again[again.find(PREAMBLE) :] != data[start:]:
         raise BitstreamError(
             f"{str(path)!r} has contents that its unpacked form lacks: icepack makes other bytes from that form; "
             "pack it with icepack's defaults"

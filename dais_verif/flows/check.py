@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from dais_verif.counts import counted
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.machines.check import check_machine
 from dais_verif.flows.networks.requests import info_of
 from dais_verif.flows.programs import read_program, require_positive, rtl_unused
 from dais_verif.flows.progress import SILENT, Progress
@@ -70,6 +69,8 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     subject = open_for("check", request.program, request.layout)
     network = subject.network  # the files of a folder must agree with it
     if subject.machine is not None:
+        from dais_verif.flows.machines.check import check_machine
+
         return replace(check_machine(subject.machine, request), network=None if network is None else info_of(network))
     opened = open_projects(request.program, DesignRequest())
     program, warnings = read_program(opened.program if network is None else network.program(), request.layout, progress)

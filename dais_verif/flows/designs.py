@@ -1,52 +1,28 @@
-"""The design to verify: user RTL with its ports and pins, a wrapped core, or emitted RTL."""
+"""A request for the design to verify: user RTL with its ports and pins, a wrapped core, or emitted RTL.
+
+A request loads nothing that reads or writes RTL: many verbs take one and need no RTL.
+"""
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dais_verif.dut.bind import bind
-from dais_verif.dut.directives import directives_of, told
-from dais_verif.dut.discover import ports_in
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.parameters import parse_parameter, with_parameters
-from dais_verif.dut.placement import packed
-from dais_verif.dut.ports_file import PortsFile, read_ports_file
-from dais_verif.dut.verilog import included_by
-from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import InputError, RequestError, RtlFileError
-from dais_verif.files import require_plain, write_atomically
+from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.pins import Pins
-from dais_verif.flows.progress import Progress
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl, link_of
 from dais_verif.flows.words import option_words
-from dais_verif.flows.wrapper import WrapperFolder
-from dais_verif.program import Program
-from dais_verif.record.rtl import BitstreamFacts
-from dais_verif.run_inputs import rtl_inputs
-from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.synthesis.netlist import MODELS, SynthesizedNetlist, find_netlist, netlist_sources
-from dais_verif.synthesis.targets import NETLISTS
-from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
 from dais_verif.verilog_names import require_module_name
 
-__all__ = [
-    "DesignRequest",
-    "bound",
-    "design_of",
-    "emitted",
-    "given",
-    "told_apart",
-    "with_bitstream",
-    "with_netlist",
-    # used by the command line to parse options
-    "NETLISTS",
-    "find_netlist",
-    "parse_parameter",
-]
+if TYPE_CHECKING:
+    from dais_verif.emitter import PipelineOptions
+    from dais_verif.flows.read_back.bitstreams import BitstreamFile
+    from dais_verif.flows.wrapper import WrapperFolder
+    from dais_verif.record.rtl import BitstreamFacts
+    from dais_verif.synthesis.netlist import SynthesizedNetlist
+
+__all__ = ["DesignRequest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +78,7 @@ class DesignRequest:
     def written(self) -> tuple[str, ...]:
         """The names of the files that are written into the folder of a run."""
         if self.netlist is not None:
-            return (MODELS,)
+            return self.netlist.written
         return () if self.rtl or self.wrapped or self.of_bits else (f"{self.module}.v",)
 
     @property
@@ -137,134 +113,3 @@ class DesignRequest:
         words += [word for path in self.data for word in ("--data", str(path))]
         rtl = () if self.of_bits else self.rtl  # for a netlist or bitstream, ``rtl`` is derived from it
         return [*words, *(word for path in rtl for word in ("--rtl", str(path)))]
-
-
-def with_bitstream(
-    asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None, hints: Path | None = None
-) -> DesignRequest:
-    """Return ``asked`` with the bitstream, if there is one. Raises ``RequestError`` for options that conflict."""
-    if bitstream is None:
-        if pins is not None or device is not None or hints is not None:
-            raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {bitstream}.")
-        return asked
-    if pins is None:
-        raise RequestError.of("a bitstream has no port names: give {pins} FILE.pcf, which assigns ports to pins.")
-    found = BitstreamFile(bitstream, pins, device, hints)
-    if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
-        raise RequestError.of(
-            "{bitstream} is the whole design: give no {rtl}, {netlist}, {wrapped} or {stages} with it."
-        )
-    return replace(asked, bitstream=found)
-
-
-def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
-    """Return ``asked`` with its netlist or bitstream as RTL, for which files are written into ``folder``."""
-    if asked.netlist is not None:
-        return replace(asked, rtl=netlist_sources(asked.netlist, folder))
-    if asked.bitstream is not None:
-        kind = link_of(asked.bitstream)
-        if kind is not None:
-            raise RtlFileError.of(
-                "the pins of {bitstream} belong to a board behind {kind}: simulate it with"
-                " `hil --target 'sim://bitstream?file={file}&pins={pins}'`; `prove` also accepts boards of programs",
-                kind=kind,
-                file=str(asked.bitstream.path),
-                pins=str(asked.bitstream.pins),
-            )
-        rtl, facts = bitstream_rtl(asked.bitstream, asked.module, folder)
-        return replace(asked, rtl=(rtl,), bitstream_facts=facts)
-    return asked
-
-
-def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Return the RTL to verify; emitted RTL is written into ``folder``.
-
-    Raises ``InputError`` if the RTL does not fit the program.
-    """
-    if asked.wrapped is not None:
-        return asked.wrapped.design
-    if not asked.rtl:
-        return emitted(program, asked, folder)
-    return bound(program, *given(asked, folder))
-
-
-def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
-    """Return ``design`` with its ports, as declared in its sources and in the ports file ``said``."""
-    if any(map(is_vhdl, design.sources)):
-        found = vhdl_ports_in(design.sources, design.top)
-    else:
-        found = ports_in(design.sources, design.top)
-    return replace(design, dut=bind(program, said, found))
-
-
-def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> list[str]:
-    """Return warnings about user RTL that simulation and synthesis may read differently; send them to ``progress``."""
-    lines, texts = [], design.sources if asked.rtl else ()
-    if read_others([source.read_bytes() for source in texts]):
-        with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader reports the error
-            texts = (*texts, *included_by(texts))
-    for source in texts:
-        text = source.read_bytes()
-        if not is_vhdl(source) and (b"__FILE__" in text or (b"``" in text and b"__" in text)):
-            lines.append(
-                f"{source.name} may use its own path (`__FILE__): a copy of it was checked, so the result "
-                "does not hold for hardware that depends on the path; a sign-off refuses it"
-            )
-        found = directives_of(text, is_vhdl(source))
-        if found:
-            lines.append(
-                f"{source.name} {', '.join(told(found))}: synthesis may read it differently; a sign-off checks that, "
-                f"too"
-            )
-    for line in lines:
-        progress.warning(line)
-    return lines
-
-
-def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
-    """Return user RTL and its ports and pins as given, which are not checked yet.
-
-    With parameters, a module that sets them is written into ``folder``.
-    Raises ``InputError`` if a file cannot be read, or an option is for the emitted module.
-    """
-    if asked.pipeline:
-        raise RtlFileError.of(
-            "{stages} and {max_depth} are for the emitted module; for user RTL, name the clock: {clock}"
-        )
-    for source in asked.rtl:
-        if not source.is_file():
-            problem = "is a folder" if source.is_dir() else "does not exist"
-            raise RtlFileError(f"RTL file {str(source)!r} {problem}; give the files of module {asked.module}")
-        require_plain(source, MOST_RTL_BYTES, "RTL file")
-    said = read_ports_file(asked.ports) if asked.ports else PortsFile()
-    said = replace(said, clocking=asked.pins.over(said.clocking, f"{str(asked.ports)!r} has no [clock]"))
-    sources = tuple(source.absolute() for source in asked.rtl)
-    vhdl = any(map(is_vhdl, sources))
-    if vhdl and asked.parameters:
-        raise RtlFileError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
-    data, top = rtl_inputs(sources, asked.data, strict=False).tables, asked.module.lower() if vhdl else asked.module
-    if asked.parameters:
-        sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
-    design = RtlDesign(sources, top, data)
-    return design, in_lower_case(said) if vhdl else said
-
-
-def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Emit RTL into ``folder`` and return it. Raises ``InputError`` for options that are for user RTL."""
-    if asked.pins.given or asked.ports:
-        raise RtlFileError.of(
-            "the emitted module has fixed ports: {clock} and {ports} need {rtl} (to pipeline the emitted module, "
-            "give {stages})"
-        )
-    source = folder / f"{asked.module}.v"
-    if asked.pipeline is None:
-        write_atomically(source, emit_verilog(program, asked.module).encode())
-        return RtlDesign((source,), asked.module)
-    pipeline = emit_pipeline(program, asked.module, asked.pipeline)
-    write_atomically(source, pipeline.text.encode())
-    options = asked.pipeline
-    valid = ("in_valid", "out_valid") if options.valid else (None, None)
-    pins = Clocking(
-        "clk", pipeline.latency, "rst" if options.reset else None, False, "en" if options.enable else None, *valid
-    )
-    return RtlDesign((source,), asked.module, dut=packed(program, pins), path_of=pipeline.path_of)

@@ -10,7 +10,8 @@ from dais_verif.cache_folder import proof_store
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import InputError, ProofError
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
+from dais_verif.flows.design_rtl import emitted, given, told_apart, with_netlist
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.designs import DesignRequest, design_of, told_apart, with_netlist
+from dais_verif.flows.design_rtl import design_of, told_apart, with_netlist
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import Opened, open_projects

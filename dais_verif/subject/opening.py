@@ -6,7 +6,6 @@ from pathlib import Path
 
 from dais_verif import network_folder
 from dais_verif.design_folders import brings_rtl
-from dais_verif.kernels import folder as kernel_folder
 from dais_verif.machine import Machine, load_machine, looks_like_machine
 from dais_verif.network_files import is_network
 from dais_verif.program import Program
@@ -41,6 +40,9 @@ def open_subject(given: AnyProgram, layout: str | None = None) -> Subject:
 
 
 def _folder(given: AnyProgram, path: Path, layout: str | None) -> Subject:
+    # Imported when a folder is given, which few subjects are: kernels load much.
+    from dais_verif.kernels import folder as kernel_folder
+
     kernel = kernel_folder.read_folder(path)
     if kernel is not None:
         return Subject(given, layout, Kind.KERNEL, kernel=kernel)

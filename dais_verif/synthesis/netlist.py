@@ -39,6 +39,11 @@ class SynthesizedNetlist(NamedTuple):
     path: Path
     target: str
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The names of the files that ``netlist_sources`` writes."""
+        return (MODELS,)
+
 
 def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
     """Return the netlist at ``path``: a file, with its ``target``, or a folder of ``synth``, which records the target.

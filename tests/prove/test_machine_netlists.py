@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from support.places import FSM
 
-from dais_verif.flows.designs import DesignRequest, find_netlist
+from dais_verif.flows.design_rtl import find_netlist
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.prove import ProveRequest, prove
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest

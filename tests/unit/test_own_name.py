@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dais_verif.flows.designs import told_apart
+from dais_verif.flows.design_rtl import told_apart
 from dais_verif.flows.progress import SILENT
 from dais_verif.simulation.simulators.build import RtlDesign
 

@@ -12,7 +12,8 @@ import click
 
 from dais_verif.cli.common import file_path, parsed_by, theirs_option
 from dais_verif.cli.options.pipelines import stage_options
-from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter, with_bitstream
+from dais_verif.flows.design_rtl import NETLISTS, find_netlist, parse_parameter, with_bitstream
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.pins import Pins, latency_of
 from dais_verif.flows.wrapper import find_wrapper
 from dais_verif.subject.given import is_folder

@@ -10,7 +10,8 @@ from dais_verif.dut.discover import errors_in
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import DaisError
-from dais_verif.flows.designs import DesignRequest, bound, given
+from dais_verif.flows.design_rtl import bound, given
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation.simulations import Bench, plan_of
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.simulate import simulate

@@ -12,8 +12,6 @@ import numpy as np
 
 from dais_verif.errors import RequestError, VectorError
 from dais_verif.files import write_atomically
-from dais_verif.flows.kernels.evaluate import evaluate_kernel
-from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.networks.requests import inputs_of, require_no_configuration
 from dais_verif.flows.programs import read_program
@@ -94,6 +92,8 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
     """
     subject = open_for("run", request.program, request.layout)
     if subject.kernel is not None:
+        from dais_verif.flows.kernels.evaluate import evaluate_kernel
+
         done = Evaluation(*evaluate_kernel(subject.kernel, request, progress))
         if request.output is not None and request.output.suffix not in (".npy", ".npz"):
             write_atomically(request.output, done.csv().encode())
@@ -141,6 +141,8 @@ def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:
 
 
 def _of_machine(machine: Machine, request: EvaluationRequest, progress: Progress) -> Evaluation:
+    from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
+
     if request.output is not None and request.output.suffix == ".npy":
         raise RequestError.of("{output} must end with .npz, one array per signal, or be CSV: this is a machine.")
     record, run, several = evaluate_machine(machine, request, progress)

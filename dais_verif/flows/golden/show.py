@@ -7,13 +7,12 @@ from pathlib import Path
 
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
-from dais_verif.flows.machines.show import table_of
 from dais_verif.flows.networks.requests import info_of
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.read_back.show import find_floor_plan
-from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.machine import Machine
+from dais_verif.program import Program
 from dais_verif.program.listing import listing
 from dais_verif.record.pictures.floor_plan import FloorPlan
 from dais_verif.subject import open_for
@@ -65,6 +64,8 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
     machine = subject.machine
     if machine is not None:
         require_no_options(layout=request.layout, vm=request.vm)
+        from dais_verif.flows.machines.show import table_of
+
         table = table_of(machine)
         if request.output is not None:
             write_atomically(request.output, table.encode())
@@ -76,7 +77,13 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
             write_atomically(request.output, table.encode())
         return Listing(table, ops)
     program, _ = read_program(request.program, request.layout, progress)
-    text = disassemble(compile_forward_and_backward(program)) if request.vm else listing(program)
+    text = _instructions(program) if request.vm else listing(program)
     if request.output is not None:
         write_atomically(request.output, text.encode())
     return Listing(text, program.n_ops)
+
+
+def _instructions(program: Program) -> str:
+    from dais_verif.golden.vm import compile_forward_and_backward, disassemble
+
+    return disassemble(compile_forward_and_backward(program))

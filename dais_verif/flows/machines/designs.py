@@ -7,7 +7,8 @@ from pathlib import Path
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import DesignRequest, given
+from dais_verif.flows.design_rtl import given
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.projects import open_projects
 from dais_verif.machine import Machine
 from dais_verif.record.project import ProjectInfo

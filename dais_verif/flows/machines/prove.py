@@ -16,7 +16,7 @@ from dais_verif.dut.interface import DesignInterface
 from dais_verif.dut.placement import Dut
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import told_apart, with_netlist
+from dais_verif.flows.design_rtl import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.machines.simulate import simulate_machine

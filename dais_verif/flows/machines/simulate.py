@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.designs import told_apart, with_netlist
+from dais_verif.flows.design_rtl import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.progress import Progress

@@ -12,7 +12,7 @@ from pathlib import Path
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import MutationError, ToolError, ViolationError
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import design_of, with_netlist
+from dais_verif.flows.design_rtl import design_of, with_netlist
 from dais_verif.flows.mutation.boards import Boards
 from dais_verif.flows.mutation.expected import read_expected, unexpected
 from dais_verif.flows.mutation.judged import Judged, fate_of

@@ -15,7 +15,7 @@ from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, 
 from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
-from dais_verif.flows.designs import bound
+from dais_verif.flows.design_rtl import bound
 from dais_verif.flows.proof.decide import ProofTask, prove_design
 from dais_verif.flows.proof.replay import several_readings, with_found_pins
 from dais_verif.flows.vectors import signed_inputs

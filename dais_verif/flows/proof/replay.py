@@ -13,7 +13,8 @@ from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
-from dais_verif.flows.designs import DesignRequest, design_of
+from dais_verif.flows.design_rtl import design_of
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.vectors import decimal, real_inputs, signed_inputs

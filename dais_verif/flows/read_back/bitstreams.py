@@ -11,8 +11,9 @@ from dais_verif.bitstream.configuration import Configuration
 from dais_verif.bitstream.hints import read_hints, with_names
 from dais_verif.bitstream.logic import ReadBack
 from dais_verif.bitstream.pins_file import read_pins
+from dais_verif.bitstream.recognition import MOST_BYTES
 from dais_verif.bitstream.trace import read_back
-from dais_verif.bitstream.unpack import MOST_BYTES, unpack
+from dais_verif.bitstream.unpack import unpack
 from dais_verif.bitstream.verilog import write_verilog
 from dais_verif.errors import BitstreamError
 from dais_verif.files import read_plain, write_atomically

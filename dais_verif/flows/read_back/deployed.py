@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dais_verif.bitstream.configuration import Configuration
-from dais_verif.bitstream.unpack import MOST_BYTES, unpack
+from dais_verif.bitstream.recognition import MOST_BYTES
+from dais_verif.bitstream.unpack import unpack
 from dais_verif.counts import counted
 from dais_verif.errors import BitstreamError, InputError, ToolError
 from dais_verif.files import make_folder, read_plain

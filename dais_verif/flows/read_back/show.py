@@ -6,16 +6,17 @@ import contextlib
 import json
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.bitstream.unpack import is_bitstream
+from dais_verif.bitstream.recognition import is_bitstream
 from dais_verif.errors import BitstreamError, InputError
 from dais_verif.files import read_plain
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
 from dais_verif.record.pictures.floor_plan import CELLS, FloorPlan, TileUse
 from dais_verif.subject.given import AnyProgram
-from dais_verif.synthesis.devices import DEVICES
 from dais_verif.temporary import temporary_folder
+
+if TYPE_CHECKING:
+    from dais_verif.bitstream.logic import ReadBack
 
 __all__ = ["find_floor_plan", "floor_plan_of"]
 
@@ -37,6 +38,9 @@ def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
         raise BitstreamError(
             f"{str(path)!r} is a bitstream, and a bitstream has no port names: {str(pins)!r} must give them"
         )
+
+    from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
+
     with temporary_folder() as folder:
         logic = read_bitstream(BitstreamFile(path, pins, _device(path)), folder.path)
     return floor_plan_of(logic, str(path))
@@ -87,6 +91,8 @@ def floor_plan_of(logic: ReadBack, path: str) -> FloorPlan:
 
 
 def _device(path: Path) -> str | None:
+    from dais_verif.synthesis.devices import DEVICES
+
     with contextlib.suppress(InputError, ValueError, TypeError, KeyError):
         device = json.loads(read_plain(path.with_name(_RECORD), 1 << 24))["device"]
         return device if device in DEVICES else None

@@ -22,7 +22,8 @@ import dais_verif
 from dais_verif.coverage import measure
 from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions
-from dais_verif.flows.designs import DesignRequest, design_of, find_netlist, with_netlist
+from dais_verif.flows.design_rtl import design_of, find_netlist, with_netlist
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation.mutate import mutate
 from dais_verif.flows.mutation.requests import MutationRequest
 from dais_verif.flows.mutation.simulations import Bench, plan_of
