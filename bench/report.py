@@ -45,10 +45,10 @@ def _of_peers(results: dict[str, Any]) -> list[Table]:
                 f"{program['ops']:,}",
                 f"{times_a_sample[1]:,.0f}",
                 f"{times_a_sample[0] / times_a_sample[1]:.1f}x",
-                *(times(ratio_of(found, kind, "alkaid")) for kind in ("integers", "doubles", "checked")),
+                *(times(ratio_of(found, kind, "alkaid")) for kind in ("integers", "doubles", "plain", "checked")),
             ]
         )
-    header = ["program", "ops", "alkaid ns", "alkaid over da4ml", "integers", "doubles", "checked"]
+    header = ["program", "ops", "alkaid ns", "alkaid over da4ml", "integers", "doubles", "plain call", "checked"]
     return [Table("compared with alkaid", header, rows), _formats(results["formats"])]
 
 
@@ -96,7 +96,8 @@ def legend(results: dict[str, Any]) -> list[str]:
         "promises checked (da4ml checks none). "
         "of copy: the bytes per second that the call with doubles reads and writes, relative to numpy copying one "
         "warm buffer to another, where each buffer is half as large as inputs and outputs together. two threads: our "
-        "engine with two threads relative to one, integers. one sample: a call with a single sample, doubles."
+        "engine with two threads relative to one, integers. one sample: a call with a single sample, doubles. "
+        "plain call: dais_verif.run on float64 rows, which allocates its outputs, as alkaid does."
         + (" Last columns: integers, with that instruction set forced." if len(results["isas"]) > 1 else ""),
     ]
     text += [f"{program['name']}: {words}." for program in results["programs"] for words in _doubts(program)]

@@ -45,6 +45,10 @@ PASS = 2048
 #: Threads are started only for at least this many words of code in all passes, which take about four milliseconds.
 _WORTH_THREADS = 2_000_000
 
+#: Larger arrays always get new memory; smaller ones are often where freed ones were.
+_NEW_MEMORY = 32 << 20
+_PAGE = 4096
+
 _NOTHING = np.zeros(0)
 _NO_PLACES = np.zeros(0, dtype=np.int64)
 _UNWATCHED = np.zeros(0, dtype=np.uint8)
@@ -252,7 +256,7 @@ class FastProgram:
         else it is copied in its own type. Raises ``InputError`` for NaN or infinity.
         """
         rows = len(x)
-        y = np.empty((rows, self.program.n_out)) if out is None else out
+        y = _outputs((rows, self.program.n_out), _DOUBLE, jobs) if out is None else out
         if x.dtype is _DOUBLE and x.flags.num & _BY_ROWS == _BY_ROWS:  # a call with one row takes 2 µs
             return y, self._run(check, jobs, rows, x, "f", True, y, 0, _NOTHING, self._in_scale, self._out_scale)
         given, by_rows = _contiguous(x)
@@ -275,7 +279,7 @@ class FastProgram:
         Each output is in units of ``2**-f`` of its type; saved values follow.
         """
         rows = x.shape[1]
-        y = np.empty((self.n_out, rows), dtype=self.narrowest) if out is None else out
+        y = _outputs((self.n_out, rows), np.dtype(self.narrowest), jobs) if out is None else out
         no_shift = _NOTHING if shift is None else shift
         broken = self._run(check, jobs, rows, x, "i", False, y, y.itemsize, no_shift, _NOTHING, _NOTHING)
         return y, broken
@@ -294,7 +298,7 @@ class FastProgram:
         ``seen``: coverage probes, one byte each; probes that are hit are set to 1. ``isa_name``: the instruction set,
         one of ``isas()``; None: that of ``isa()``.
         """
-        y = np.empty((self.n_out, batch.rows), dtype=np.int64)
+        y = _outputs((self.n_out, batch.rows), np.dtype(np.int64), jobs)
         if batch.doubles is not None and self._in_scale is not None:
             given: tuple[Any, ...] = (batch.doubles, "f", True, y, y.itemsize, _NOTHING, self._in_scale, _NOTHING)
         else:
@@ -354,6 +358,18 @@ class FastProgram:
             # NaN and infinity in any row are refused before promises are judged.
             require_finite(x if by_rows else x.T)
         return None if broken < 0 else broken
+
+
+def _outputs(shape: tuple[int, int], kind: np.dtype[Any], jobs: int) -> NDArray[Any]:
+    """Return an array to be filled by so many threads.
+
+    The system clears each page of new memory when it is first written. One thread writes to all of them first: if they
+    were cleared between its rows, this would drive its data out of the cache. Several threads share this work.
+    """
+    y = np.empty(shape, dtype=kind)
+    if jobs == 1 and y.nbytes > _NEW_MEMORY:
+        y.reshape(-1).view(np.uint8)[::_PAGE] = 0
+    return y
 
 
 def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:

@@ -454,3 +454,12 @@ def test_what_was_compiled_ends_with_its_program() -> None:
     del program
     gc.collect()
     assert [one() for one in seen] == [None, None]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outputs_that_get_new_memory(jobs: int) -> None:
+    """A result of more than 32 MB, all of which the system clears, is what is written to an existing array."""
+    x = np.random.default_rng(0).integers(-4, 4, (50_000, 100)).astype(np.float64)
+    found = Golden(identity(100)).run(x, jobs=jobs)
+    assert found.nbytes > 32 << 20
+    assert np.array_equal(found, 2 * x[:, :-1])
