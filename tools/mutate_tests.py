@@ -261,6 +261,9 @@ class _Runs:
         if len(found | self.killers) == 1 and alone:
             # A test that fails now and then, or without the change, notices nothing.
             found -= self._run(files, tier, seconds, alone, self._original)
+        broken = [f"tests/{one}" for one in found if one.endswith(".py")]
+        if broken:  # files that cannot be imported, perhaps not without the change either
+            found -= self._run(broken, tier, 0, (), self._original)
         self.killers |= found
 
     def _run(self, files: Sequence[str], tier: str, seconds: float, order: Sequence[str], text: str) -> set[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from support.said import as_recorded
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.emitter.registers import REGISTERS, register_table
+from dais_verif.errors import WrapperError
+from dais_verif.flows.wrapper import find_wrapper
 from dais_verif.simulation.selfcheck import selfcheck_signatures
 from dais_verif.toolchain import tools
 
@@ -235,3 +238,19 @@ def test_the_register_map_of_the_verilog_is_the_one_of_the_page() -> None:
     head = text[: text.index("`default_nettype")]
     for register in REGISTERS:
         assert f"0x{register.offset:02X}" in head and register.name in head
+
+
+def test_facts_in_a_pipe_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "dais.json")
+    waited = threading.Event()
+
+    def end() -> None:
+        waited.set()
+        os.close(os.open(tmp_path / "dais.json", os.O_WRONLY | os.O_NONBLOCK))  # ends what reads
+
+    timer = threading.Timer(5, end)
+    timer.start()
+    with pytest.raises(WrapperError):
+        find_wrapper(tmp_path)
+    timer.cancel()
+    assert not waited.is_set()

@@ -19,6 +19,7 @@ from dais_verif.signoff import evidence
 from dais_verif.signoff.bitstreams import stages
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, read_call
+from dais_verif.verdict import Verdict
 
 
 @pytest.fixture
@@ -47,6 +48,14 @@ def test_nothing_is_taken_for_granted(name: str, read: Callable[[Any], ProofReco
     del (tree["rtl"] if name in evidence._JUDGED_OF_RTL else tree)[name]
     with pytest.raises(InputError, match=name if name != "verdict" else "has no verdict"):
         read(tree)
+
+
+@pytest.mark.parametrize("reason", [None, "state"])
+def test_a_command_that_ended_in_an_error_has_no_record(reason: str | None, read: Callable[[Any], ProofRecord]) -> None:
+    said = {"verdict": "UNKNOWN", "exit_code": 4, "message": "no solver", **({"reason": reason} if reason else {})}
+    with pytest.raises(evidence.Unusable, match="no solver") as caught:
+        read(said)
+    assert (caught.value.verdict, caught.value.reason) == (Verdict.UNKNOWN, reason or "")
 
 
 @pytest.mark.parametrize("outputs", [[{"output": 0}], [{"output": 0, "status": "TRUE", "method": "smt"}], 1])

@@ -8,20 +8,24 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project_folders import alkaid_folder
+from support.records import RECORD
 from support.said import raises
 from support.tier import examples
 
 from dais_verif.errors import InputError
 from dais_verif.record.regression import Job, JobResult
+from dais_verif.record.simulation import Failed
 from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import History, Past
-from dais_verif.regression.job import Task
+from dais_verif.regression.job import Task, run_jointly
 from dais_verif.regression.journal import NAME, Journal, read_journal
+from dais_verif.regression.launcher import Ending, Request
 from dais_verif.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
 from dais_verif.regression.plan import Defaults, Planned, grouped, in_order, make_plan, shard_of
 from dais_verif.regression.programs import Found, find, names_of, stem_of, unjudged
@@ -510,3 +514,25 @@ def test_only_passes_make_a_pass(verdicts: list[Verdict]) -> None:
     found = worst(verdicts)
     assert (found is Verdict.PASS) == (bool(verdicts) and set(verdicts) == {Verdict.PASS})
     assert found in verdicts or (found is Verdict.NOT_RUN and not verdicts)
+
+
+def test_what_did_not_pass_together_is_left_to_a_run_of_its_own(tmp_path: Path) -> None:
+    records: dict[str, str | None] = {
+        "good": replace(RECORD, verdict=Verdict.PASS, first_mismatch=None).to_json(),
+        "wrong": RECORD.to_json(),
+        "failed": Failed(Verdict.TOOL_FAILURE, "no simulator").to_json(),
+        "silent": None,
+    }
+    tasks = [Task(Job(name, f"{name}.bin", "", "both", 0, []), tmp_path, name, tmp_path, 10.0) for name in records]
+
+    class Writer:
+        def run(self, request: Request, stopped: object) -> Ending:
+            for name, text in records.items():
+                (tmp_path / name).mkdir(exist_ok=True)
+                if text is not None:
+                    (tmp_path / name / "result.json").write_text(text)
+            return Ending("itself", 0, 1.0)
+
+    launcher: Any = Writer()
+    found = run_jointly(tasks, launcher, "here")
+    assert [one and one.verdict for one in found] == [Verdict.PASS, None, None, None]

@@ -13,7 +13,17 @@ from support.programs import dense_network, every_opcode
 from support.strategies import programs
 
 from dais_verif.emitter.delays import DEFAULT, DelayModel
-from dais_verif.emitter.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
+from dais_verif.emitter.schedule import (
+    Flow,
+    Schedule,
+    _earliest,
+    _latest,
+    _State,
+    fewest_stages,
+    flow_of,
+    least_depth,
+    schedule,
+)
 from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
@@ -156,6 +166,23 @@ def test_ops_move_later_where_that_saves_bits() -> None:
     plan = schedule(flow, 5, least_depth(flow, 5))
     assert plan.stage == (1, 5)
     assert bits_of(flow, plan) == 4 * 8 + 61
+
+
+def test_both_ways_to_improve_a_schedule_save_bits() -> None:
+    for first, improve in (
+        (lambda flow, _, bound: _earliest(flow, bound), _State.move_later),
+        (_latest, _State.move_earlier),
+    ):
+        saved = []
+        for seed in range(20):
+            flow = flow_of(random_program(random.Random(seed)), DEFAULT)
+            bound = least_depth(flow, 3)
+            state = _State(flow, 3, bound, first(flow, 3, bound))
+            before = state.register_bits()
+            improve(state)
+            saved.append(before - state.register_bits())
+            check(flow, state.result(), bound)
+        assert min(saved) >= 0 and sum(saved) > 0, improve.__name__
 
 
 def test_an_output_and_its_negation_share_what_they_can() -> None:
