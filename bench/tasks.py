@@ -22,8 +22,9 @@ from bench.alkaid import interpreter
 from bench.networks import WIDTH, network
 from bench.rounds import interleaved
 from bench.subjects import Subject, peer_outputs, verified
+from dais_verif import golden as model
 from dais_verif.files import write_atomically
-from dais_verif.golden import Golden, run
+from dais_verif.golden import Golden
 from dais_verif.golden.vm import accept_instructions, compile_forward_and_backward
 from dais_verif.program import load, write_binary
 
@@ -39,8 +40,9 @@ def _subject(program: str, vectors: str | None, rows: int) -> Subject:
 def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rounds: int) -> Result:
     """Measure CPU seconds per call on one thread: both peers, ours with doubles, integers and checks, and copying.
 
-    ``plain``: doubles into a new array, as the peers give them. Only this and ``checked`` (integers) check promises. ``copy`` moves as many bytes as the call with doubles
-    reads and writes, from one warm buffer to another, each of half that size.
+    ``plain``: doubles into a new array, as the peers give them. Only this and ``checked`` (integers) check promises.
+    ``copy`` moves as many bytes as the call with doubles reads and writes, from one warm buffer to another, each of
+    half that size.
     """
     subject = _subject(program, vectors, rows)
     golden, raw, doubles = Golden(subject.program, engine=engine), subject.raw, subject.doubles
@@ -58,7 +60,7 @@ def throughput(*, engine: str, program: str, vectors: str | None, rows: int, rou
         "peer": lambda: peer_outputs(subject),
         "alkaid": lambda: alkaid(doubles),
         "doubles": lambda: golden.run(doubles, check=False, out=real),
-        "plain": lambda: run(subject.program, doubles, engine=engine),
+        "plain": lambda: model.run(subject.program, doubles, engine=engine),
         "integers": lambda: golden.run_planar(raw, check=False, out=out),
         "checked": lambda: golden.run_planar(raw, check=True, out=out),
         "copy": lambda: np.copyto(target, source),
