@@ -23,7 +23,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Synthesis": ("alumacc", "bram", "dsp", "pnr"),
     "Vectors": (
         *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked", "printf"),
-        *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
+        *(
+            "exhaustive",
+            "exhaustive-bits",
+            "coverage",
+            "rtl-coverage",
+            "directed",
+            "conditions",
+            "unreachable",
+            "floor",
+        ),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
     "Fuzzing": ("command", "kind", "count", "pair", "against", "rtl-from", "replay"),

@@ -69,6 +69,12 @@ _covering_options = bundled(
     help="Run vectors outside cocotb if the simulator can; the first 256 go through the ports in any case.",
 )
 @click.option(
+    "--conditions/--no-conditions",
+    default=True,
+    show_default=True,
+    help="Add vectors for both sides of the conditions in user RTL, found in at most about 2 s.",
+)
+@click.option(
     "--exhaustive",
     is_flag=True,
     help="Check every output that depends on few enough input bits exhaustively, however long it takes.",

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from dais_verif.confirmation.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
+from dais_verif.confirmation.confirmation import (
+    Confirmation,
+    ConfirmationRequest,
+    confirm,
+    kept_promises,
+    prepare,
+)
 
-__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare"]
+__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "kept_promises", "prepare"]

@@ -25,7 +25,7 @@ from dais_verif.simulation.verify import Finding, SimulationOptions, verify
 from dais_verif.toolchain import process
 from dais_verif.verdict import Verdict
 
-__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare", "sum_up"]
+__all__ = ["Confirmation", "ConfirmationRequest", "confirm", "kept_promises", "prepare", "sum_up"]
 
 #: Verdicts of a simulator that contradict a proof.
 _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -196,17 +196,17 @@ def _vectors(request: ConfirmationRequest) -> Batch:
     batch = generated.slice(0, generated.rows)
     if request.directed is not None:  # first, so that none is left out where few vectors are run
         batch = Batch.concatenate([request.directed.slice(0, request.rows), batch])
-    return Batch.concatenate(list(_kept(Golden(program), batch))) if request.check else batch
+    return Batch.concatenate(list(kept_promises(Golden(program), batch))) if request.check else batch
 
 
-def _kept(golden: Golden, batch: Batch) -> Iterator[Batch]:
+def kept_promises(golden: Golden, batch: Batch) -> Iterator[Batch]:
     """Yield the rows that do not break a promise, in parts; a part with a broken promise is split into halves."""
     try:
         golden.run_raw(batch, check=True)
     except ViolationError:
         if batch.rows > 1:
             middle = batch.rows // 2
-            yield from _kept(golden, batch.slice(0, middle))
-            yield from _kept(golden, batch.slice(middle, batch.rows))
+            yield from kept_promises(golden, batch.slice(0, middle))
+            yield from kept_promises(golden, batch.slice(middle, batch.rows))
         return
     yield batch

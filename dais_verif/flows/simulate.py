@@ -43,6 +43,7 @@ __all__ = [
     "opened_request",
     "simulate",
     "simulation_options",
+    "with_rtl_conditions",
 ]
 
 #: The number of ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL, which has one instance per op.
@@ -91,6 +92,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         stimulus, record = request.covering.directed(
             given.stimulated, given.stimulus, begun.record, folder.path, watch, jobs=request.jobs, progress=progress
         )
+        begun = replace(begun, record=record)
         if begun.asked.wrapped is not None:
             with progress.working("simulating streams"):
                 finding = verify_wrapper(
@@ -105,8 +107,8 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
                     timeout=request.timeout,
                 )
         else:
-            finding = _verified(given, stimulus, begun.design, folder.path, progress, watch)
-        record = ended_run(given, replace(begun, record=record), finding, watch, progress)
+            begun, finding = _verified(given, begun, stimulus, folder.path, progress, watch)
+        record = ended_run(given, begun, finding, watch, progress)
         record = request.covering.of_rtl(record, folder.path)
         folder.keep(record)
         return Simulated(record, given.program, folder.path if folder.kept else None)
@@ -190,10 +192,29 @@ def ended_run(
     return record
 
 
-def _verified(
-    given: OpenedRequest, stimulus: Stimulus, design: RtlDesign, folder: Path, progress: Progress, watch: Stopwatch
-) -> Finding:
+def with_rtl_conditions(
+    given: OpenedRequest, begun: BegunRun, stimulus: Stimulus, watch: Stopwatch, progress: Progress
+) -> tuple[BegunRun, Stimulus]:
+    """Return the run and its stimulus with vectors for the conditions of the RTL, if it is the user's.
+
+    A request for vectors of files only gets no others.
+    """
     request = given.request
+    if not (request.conditions and request.vectors and begun.asked.rtl) or begun.asked.of_bits:
+        return begun, stimulus
+    # Imported while the simulators start, since it loads the prover.
+    from dais_verif.flows.conditions import with_conditions
+
+    with watch.stage("conditions"), progress.working("finding vectors for the conditions of the RTL"):
+        stimulus, record = with_conditions(given.stimulated, begun.design, stimulus, begun.record)
+    return replace(begun, record=record), stimulus
+
+
+def _verified(
+    given: OpenedRequest, run: BegunRun, stimulus: Stimulus, folder: Path, progress: Progress, watch: Stopwatch
+) -> tuple[BegunRun, Finding]:
+    """Simulate ``stimulus``, and then vectors for conditions, which are found while the simulators build the design."""
+    request, design = given.request, run.design
     with begin(
         given.simulators,
         design,
@@ -207,10 +228,11 @@ def _verified(
         # Imported while the simulators start: loading it takes as long as simulating a small design.
         from dais_verif.simulation.verify import verify
 
+        run, stimulus = with_rtl_conditions(given, run, stimulus, watch, progress)
         options = simulation_options(given, stimulus.rows)
         with progress.simulators():
             watch.listen(progress.stage)
-            return verify(given.program, stimulus, design, folder, options, progress, watch, begun)
+            return run, verify(given.program, stimulus, design, folder, options, progress, watch, begun)
 
 
 def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:

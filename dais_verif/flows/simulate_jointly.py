@@ -16,12 +16,13 @@ from dais_verif.flows.simulate import (
     ended_run,
     opened_request,
     simulation_options,
+    with_rtl_conditions,
 )
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.simulation.jointly.verify import MOST_OPS, verify_jointly
 from dais_verif.simulation.task import SimulationWatcher, Task
-from dais_verif.stimulus import Vectors
+from dais_verif.stimulus import Stimulus, Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.subject import open_subject
 from dais_verif.temporary import temporary_folder
@@ -35,16 +36,16 @@ class _Begun:
     number: int
     given: OpenedRequest
     run: BegunRun
+    stimulus: Stimulus
     folder: WorkFolder
     watch: Stopwatch
 
     @property
     def task(self) -> tuple[Task, Vectors]:
-        stimulus = self.given.stimulus
-        options = simulation_options(self.given, stimulus.rows)
+        options = simulation_options(self.given, self.stimulus.rows)
         watcher = SimulationWatcher()
         task = Task(self.given.program, self.run.design, self.folder.path, options, watcher, self.watch)
-        return task, stimulus
+        return task, self.stimulus
 
 
 def simulate_jointly(requests: Sequence[SimulationRequest]) -> list[Simulated | None]:
@@ -93,6 +94,9 @@ def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begu
         if given.opened.design.wrapped is not None or given.program.n_ops > MOST_OPS:
             return None
         folder = folders.enter_context(work_folder(request.output))
-        return _Begun(number, given, begun_run(given, folder.path, watch, SILENT), folder, watch)
+        run, stimulus = with_rtl_conditions(
+            given, begun_run(given, folder.path, watch, SILENT), given.stimulus, watch, SILENT
+        )
+        return _Begun(number, given, run, stimulus, folder, watch)
     except DaisError:
         return None

@@ -49,11 +49,11 @@ class SimulationRequest:
 
     ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` (Icarus and Verilator), or None: selected by the RTL.
     ``icarus_vectors``: how many vectors Icarus compares in addition to Verilator; None: as many as it can until
-    Verilator ends. ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``exhaustive_bits``:
-    outputs that depend on at most this number of input bits are checked for all values of these bits if that takes
-    about a second, or always with ``exhaustive``. ``timeout``: seconds for each build and each run. ``output``: a
-    folder to keep. ``command``: a function that takes additional arguments and returns the command line for the record;
-    None: derived from the request.
+    Verilator ends. ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``conditions``: add
+    vectors for the conditions in user RTL. ``exhaustive_bits``: outputs that depend on at most this number of input
+    bits are checked for all values of these bits if that takes about a second, or always with ``exhaustive``.
+    ``timeout``: seconds for each build and each run. ``output``: a folder to keep. ``command``: a function that takes
+    additional arguments and returns the command line for the record; None: derived from the request.
     """
 
     program: AnyProgram
@@ -70,6 +70,7 @@ class SimulationRequest:
     out_of_range: bool = False
     waves: bool = False
     bulk: bool = True
+    conditions: bool = True
     exhaustive: bool = False
     exhaustive_bits: int = 24
     jobs: int | None = None
@@ -115,6 +116,7 @@ class SimulationRequest:
             "--out-of-range": self.out_of_range,
             "--waves": self.waves,
             "--no-bulk": not self.bulk,
+            "--no-conditions": not self.conditions,
             "--exhaustive": self.exhaustive,
         }
         return ["sim", path_of(self.program), *option_words(valued, flags, self.inputs), *self.design.words()]

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dais_verif.errors import StateError, UnsupportedVerilog
 from dais_verif.prover.four_state import parts, rebuild
@@ -204,7 +204,8 @@ class Netlist(NamedTuple):
     terms. ``left_out``: assertions that are not proved; more may be added when terms of drivers are made. ``suspect``:
     sets whether blocks are executed as if any value may be undefined, and returns the previous setting. ``power_up``:
     initial values of signals, undefined where the RTL gives none. ``conditions``: the conditions of branches and the
-    comparisons that were met so far, even those that no value needs.
+    comparisons that were met so far, even those that no value needs. ``doubts``: the variables that select other
+    readings of operators, which were met so far.
     """
 
     top: str
@@ -218,6 +219,7 @@ class Netlist(NamedTuple):
     suspect: Callable[[bool], bool] = bool
     power_up: Mapping[Signal, Term] = {}
     conditions: Mapping[Term, None] = {}
+    doubts: Mapping[Any, Term] = {}
 
     def checked(self) -> Netlist:
         """Return this netlist. Raises ``InputError`` if the design drives one of its inputs."""

@@ -216,13 +216,32 @@ class StimulusClass:
     """Vectors of one origin.
 
     ``name``: ``file``, ``generated`` (corners, out of range, off the grid, random), ``directed`` (computed from the
-    program) or ``exhaustive``. ``source``: the file of the vectors, with the ``sha256`` of its bytes.
+    program), ``conditions`` (for those in user RTL) or ``exhaustive``. ``source``: the file of the vectors, with the
+    ``sha256`` of its bytes.
     """
 
     name: str
     vectors: int
     source: str | None = None
     sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class RtlConditions:
+    """The ``vectors`` for conditions that were read in the RTL: how many of their ``sides`` these reach.
+
+    ``why``: why there are none.
+    """
+
+    vectors: int = 0
+    reached: int = 0
+    sides: int = 0
+    why: str | None = None
+
+    def __str__(self) -> str:
+        if self.why is not None:
+            return f"no vectors for the conditions of the RTL: {self.why}"
+        return f"{self.reached} of {self.sides} sides reached, by {self.vectors} of the vectors"
 
 
 @dataclass(frozen=True)
@@ -363,6 +382,8 @@ class SimulationRecord(RunRecord):
     rtl_coverage: RtlCoverage | None = None
     #: The additional results for hardware of a kernel.
     kernel: KernelRun | None = None
+    #: The vectors for conditions in user RTL; None if none were searched.
+    conditions: RtlConditions | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "simulators", SimulatorResults(self.simulators))

@@ -54,6 +54,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
     what = "cycle" if record.program.layout in MACHINE_LAYOUTS else "vector"
     out.print(f"stimulus   {counted(record.vectors, what)}{more}, seed {record.seed}{_unchecked(record)}", markup=False)
+    if record.conditions is not None:
+        out.print(f"conditions {record.conditions}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
     if record.evidence is not None:

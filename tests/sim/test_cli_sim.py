@@ -254,7 +254,7 @@ class TestText:
 
     def test_of_a_mismatch(self, tmp_path: Path) -> None:
         (tmp_path / "bad.v").write_text(BAD)
-        options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0)
+        options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0, "--no-conditions")
         done = command("sim", save(EVERY, tmp_path), *options)
         assert done.returncode == 1
         assert re.search(r"^first mismatch: vector \d+, output 0, in icarus$", done.stdout, re.MULTILINE)
@@ -265,7 +265,7 @@ class TestText:
 
     def test_of_unknown_bits(self, tmp_path: Path) -> None:
         (tmp_path / "bad.v").write_text(mutant(EVERY, "op_12 =", "op_12 =", "op_13 ="))
-        options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0)
+        options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0, "--no-conditions")
         done = command("sim", save(EVERY, tmp_path), *options)
         assert done.returncode == 4
         assert re.search(r"^op 12 found +\? +\? +X{7} *$", done.stdout, re.MULTILINE)

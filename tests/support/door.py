@@ -59,12 +59,15 @@ def save(program: Program, folder: Path, layout: str = "v1") -> Path:
 def run_sim(program: Program, folder: Path, *options: object, rtl: str | None = None, simulator: str = "icarus") -> Run:
     """Run ``sim`` on ``program`` in ``folder``, with the Verilog text ``rtl`` if it is given.
 
-    Only the vectors that ``options`` request are run: there is no exhaustive pass unless they have ``--exhaustive...``.
+    Only the vectors that ``options`` request are run: there is no exhaustive pass unless they have ``--exhaustive...``,
+    and there are no vectors for conditions unless they have ``--conditions``.
     """
     path, out = save(program, folder), folder / "out"
     arguments = ["sim", str(path), "--sim", simulator, "-o", str(out), "--json", *map(str, options)]
     if not any(str(option).startswith("--exhaustive") for option in options):
         arguments += ["--exhaustive-bits", "0"]
+    if "--conditions" not in options:
+        arguments += ["--no-conditions"]
     if rtl is not None:
         (folder / "design.v").write_text(rtl)
         arguments += ["--rtl", str(folder / "design.v")]

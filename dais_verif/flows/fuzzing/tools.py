@@ -100,6 +100,7 @@ class _Generator:
                     simulator="icarus",
                     inputs=(inputs,),
                     vectors=24,
+                    conditions=False,
                     exhaustive_bits=0,
                     unchecked=True,
                     timeout=self._request.timeout,

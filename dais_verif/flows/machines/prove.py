@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.dut.placement import Dut
-from dais_verif.errors import RequestError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.design_rtl import told_apart, with_netlist
 from dais_verif.flows.machines.designs import machine_design, opened_design
@@ -32,6 +32,7 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
+from dais_verif.machine.step import Step
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
@@ -49,6 +50,7 @@ from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
     from dais_verif.prover.machines.proof import MachineProof
+    from dais_verif.prover.machines.sides import SideSequence
     from dais_verif.prover.results import Proof
 
 __all__ = ["prove_machine"]
@@ -56,6 +58,8 @@ __all__ = ["prove_machine"]
 _FILE = "counterexample.npz"
 #: Cycles simulated to confirm a proof of user RTL.
 _CYCLES = 500
+#: A sequence for the conditions of the RTL, and the seconds in which it is searched.
+_SIDES, _SIDE_SECONDS = "conditions.npz", 2.0
 _SHOWN = 64
 #: Possible verdicts of a simulator on a sequence that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
@@ -104,7 +108,8 @@ def prove_machine(
             proof = _judged(proof, replayed, readings)
         elif proof.verdict is Verdict.PASS and asked.rtl and request.confirm:
             with watch.stage("confirm"), progress.working("confirming by simulation"):
-                confirmation = _confirmed(machine, request)
+                sides = _sides(machine, task, asked.pins.clock or CLOCK)
+                confirmation = _confirmed(machine, request, sides, folder)
             verdict, message = confirmation.weigh(proof.message, several_readings(readings) if readings else "")
             proof = replace(proof, verdict=verdict, message=message)
         task.watched.require_unchanged("proved")
@@ -170,7 +175,7 @@ def _replay(
 ) -> SimulationRecord | None:
     """Return the simulation of the sequence that was found; None if no file can hold its numbers."""
     assert found.found is not None
-    arrays = _arrays(machine, found)
+    arrays = _arrays(machine, found.step, found.found.inputs)
     if arrays is None:
         return None
     path = folder.path / _FILE
@@ -192,10 +197,9 @@ def _replay(
     return record
 
 
-def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float64]] | None:
-    """Return the sequence: for each signal, an array of shape (cycles, elements)."""
-    assert found.found is not None
-    sequence = sequence_of_bits(machine, found.step.inputs, found.found.inputs)
+def _arrays(machine: Machine, step: Step, inputs: Sequence[Sequence[int]]) -> dict[str, NDArray[np.float64]] | None:
+    """Return the sequence: for each signal, an array of shape (cycles, elements); None if doubles cannot hold it."""
+    sequence = sequence_of_bits(machine, step.inputs, inputs)
     arrays = {}
     for signal in machine.inputs:
         rows = sequence.rows[signal.name]
@@ -228,12 +232,36 @@ def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[
     return replace(proof, verdict=Verdict.UNKNOWN, message=message)
 
 
-def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
-    """Return the simulation of RTL that was proved."""
+def _sides(machine: Machine, task: ProofTask, clock: str) -> SideSequence | None:
+    """Return a sequence for the conditions of the RTL; None if only rewriting makes it readable."""
+    from dais_verif.prover.machines.sides import sequence_of_sides
+    from dais_verif.prover.terms import as_written
+
+    if task.reader.bitwise:
+        return None
+    verilog = task.reader.in_verilog(task.design)
+
+    def work() -> SideSequence:
+        with as_written(), task.reader.readable(task.reader.names[0], verilog) as read:
+            return sequence_of_sides(machine, read(), clock, _SIDE_SECONDS)
+
+    try:
+        return run_deep(work)
+    except InputError:
+        return None
+
+
+def _confirmed(machine: Machine, request: ProveRequest, sides: SideSequence | None, folder: WorkFolder) -> Confirmation:
+    """Return the simulation of RTL that was proved, on the sequence of ``sides`` and on generated ones."""
+    arrays = None if sides is None or not sides.inputs else _arrays(machine, sides.step, sides.inputs)
+    path = folder.path / _SIDES
+    if arrays is not None:
+        write_atomically(path, npz_of(arrays))
     tries = [request.simulator] if request.simulator else [None]
     asked = SimulationRequest(
         program=machine if not is_folder(request.program) else request.program,
         design=request.design,
+        inputs=() if arrays is None else (path,),
         vectors=_CYCLES,
         simulator=tries[0],
         unchecked=request.unchecked,
@@ -245,7 +273,13 @@ def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
         unconfirmed = {result.name: result.failure or record.message for result in record.simulators}
         stopped = any(result.stopped for result in record.simulators)
         verdict = Verdict.TOOL_FAILURE if stopped else Verdict.NOT_RUN
-    return Confirmation(verdict, record.message, list(record.simulators), unconfirmed)
+    message = record.message
+    if verdict is Verdict.PASS and sides is not None and sides.sides:
+        reached = sides.reached if arrays is not None else 0
+        message = f"{message}; {reached} of {sides.sides} sides of conditions reached"
+    if verdict is Verdict.PASS:
+        path.unlink(missing_ok=True)
+    return Confirmation(verdict, message, list(record.simulators), unconfirmed)
 
 
 def _command(request: ProveRequest, folder: WorkFolder) -> str:

@@ -9,17 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, prepare
 from dais_verif.dut.placement import Dut
 from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError
+from dais_verif.flows.conditions import batch_of_sides
 from dais_verif.flows.design_rtl import bound
 from dais_verif.flows.proof.decide import ProofTask, prove_design
 from dais_verif.flows.proof.replay import several_readings, with_found_pins
-from dais_verif.flows.vectors import signed_inputs
-from dais_verif.program.numbers import Batch, Column, compact
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.verdict import Verdict
 
@@ -50,7 +47,7 @@ def prove_and_confirm(
         request = replace(
             request,
             design=replace(task.design, dut=with_found_pins(dut, proof)),
-            directed=_columns(task, proof),
+            directed=batch_of_sides(task.program, proof.vectors, proof.elements),
             sides=(proof.reached, proof.sides),
         )
         with task.watch.stage("confirm"), task.progress.working("confirming by simulation"):
@@ -66,16 +63,6 @@ def prove_and_confirm(
     # If a simulator contradicts the proof, the proof holds for another reading of the RTL.
     standing = proof.proved_outputs if verdict is Verdict.PASS else ()
     return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation
-
-
-def _columns(task: ProofTask, proof: Proof) -> Batch | None:
-    """Return the vectors for the conditions of the RTL as numbers."""
-    if not proof.vectors:
-        return None
-    rows = [signed_inputs(task.program, vector, proof.elements) for vector in proof.vectors]
-    columns = (compact(np.array(values, dtype=object)) for values in zip(*rows, strict=True))
-    named = zip(columns, proof.elements, strict=True)
-    return Batch(len(rows), tuple(Column(values, element.lo) for values, element in named))
 
 
 def _remove(folder: Path) -> None:

@@ -16,6 +16,7 @@ from dais_verif.dut.ports_file import PortsFile
 from dais_verif.errors import InputError, ProofFailure, ToolError
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.deep_stack import run_deep, stop_if_abandoned
+from dais_verif.flows.proof.directed import directed_sides
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.program import Program
@@ -36,7 +37,7 @@ __all__ = ["ProofTask", "needed_packages", "prove_design", "read_design", "state
 _FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
 
 #: Seconds in which vectors for conditions are searched: at most, as a part of the proof, and at least.
-_DIRECTED_SECONDS, _DIRECTED_SHARE, _DIRECTED_LEAST = 2.0, 0.2, 0.5
+_DIRECTED_SECONDS, _DIRECTED_SHARE, _DIRECTED_LEAST = 2.0, 0.2, 1.0
 
 #: Options that influence how a proof is found, but not its result.
 _HOW = ("jobs", "store", "timeout")
@@ -188,22 +189,14 @@ def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, 
 
 def _with_directed(task: ProofTask, design: RtlDesign, dut: Dut, proof: Proof, seconds: float) -> Proof:
     """Return ``proof`` with vectors for the conditions of the RTL. ``seconds``: the duration of the proof."""
-    from dais_verif.prover.conditions import sides_of
-    from dais_verif.prover.terms import as_written
-
     limit = min(_DIRECTED_SECONDS, max(_DIRECTED_SHARE * seconds, _DIRECTED_LEAST))
-
-    def work() -> Proof:
-        try:
-            with as_written(), task.reader.readable(task.reader.names[0], design) as read:
-                held = tuple(proof.held.items())
-                found = sides_of(task.program, read(), dut, held, task.options.declared, limit)
-        except InputError:  # only rewriting makes it readable
-            return proof
-        return replace(proof, vectors=found.vectors, reached=found.reached, sides=found.sides)
-
+    held = tuple(proof.held.items())
     with task.watch.stage("direct"), task.progress.working("finding vectors for the conditions of the RTL"):
-        return run_deep(work)
+        try:
+            found = directed_sides(task.reader, design, task.program, dut, held, task.options.declared, limit)
+        except InputError:
+            return proof
+    return replace(proof, vectors=found.vectors, reached=found.reached, sides=found.sides)
 
 
 def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:

@@ -103,6 +103,12 @@ class RtlReader:
         form = in_verilog(design.sources, design.top, design.data, self.folder.with_name("ghdl"), _LIMITS)
         return replace(design, sources=(form,), data=())
 
+    def doubted(self, design: RtlDesign) -> Netlist:
+        """Return ``design``, in Verilog, with other readings of its operators. Raises ``InputError``."""
+        from dais_verif.prover import slang
+
+        return slang.elaborate(design.sources, design.top, self.files(design), self.bitwise, doubting=True)
+
     @contextmanager
     def readable(self, name: str, design: RtlDesign) -> Iterator[Callable[[], Netlist]]:
         """Yield a function that reads ``design``, in Verilog, with one front end: at every call, in any thread.

@@ -22,15 +22,15 @@ from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.solving.smt import satisfy
 from dais_verif.prover.terms import Term, bnot, concat, const, eq, extract, leaves, rebuild, var
 
-__all__ = ["cycles_until_equal", "search_from_power_up"]
+__all__ = ["Unrolled", "cycles_until_equal", "search_from_power_up", "unrolled"]
 
 
-class _Run(NamedTuple):
+class Unrolled(NamedTuple):
     """Both sides in one cycle, as terms over all inputs so far.
 
     ``given``: the inputs of each cycle. ``differ``: outputs, each with a bit that is 1 where the two sides differ.
     ``kept``: bits that are 1 where promises were kept so far. ``state``, ``held``: the registers of machine and RTL
-    after the edge.
+    after the edge. ``known``: input ports, register values before the edge, and intermediate signals of the RTL.
     """
 
     given: list[list[Term | None]]
@@ -38,6 +38,7 @@ class _Run(NamedTuple):
     kept: list[Term]
     state: list[Term]
     held: dict[Place, Term]
+    known: dict[Signal, Term]
 
 
 def search_from_power_up(
@@ -48,7 +49,7 @@ def search_from_power_up(
     ``seconds``: approximate limit for the whole search.
     """
     end = time.monotonic() + seconds
-    for run in islice(_runs(machine, step, opened, rtl), cycles):
+    for run in islice(unrolled(machine, step, opened, rtl), cycles):
         for name, differs in run.differ:
             left = end - time.monotonic()
             if left <= 0:
@@ -71,7 +72,7 @@ def cycles_until_equal(
     most ``cycles`` edges within about ``seconds``.
     """
     end = time.monotonic() + seconds
-    for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):
+    for number, run in enumerate(islice(unrolled(machine, step, opened, rtl), cycles), 1):
         if not all(_never([differs, *run.kept], end) for _, differs in run.differ):
             return None
         pairs = [(_bits(run.held, r.place), _meant(r, run.state)) for r in runs]
@@ -103,16 +104,23 @@ def _meant(run: Run, state: Sequence[Term]) -> Term:
     return bnot(found) if run.inverted else found
 
 
-def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator[_Run]:
-    """Yield the cycles in order, from power-up."""
+def unrolled(
+    machine: Machine,
+    step: Step,
+    opened: Open,
+    rtl: RtlCycle,
+    start: tuple[Sequence[Term], Mapping[Place, Term]] | None = None,
+) -> Iterator[Unrolled]:
+    """Yield the cycles in order, from power-up, or from ``start``: registers of the machine and of the RTL."""
     elements = ports_of(step.program).inputs
     names = port_names(machine)
     numbers = {element: number for number, element in enumerate(step.outputs)}
-    state = [
+    state: Sequence[Term] = [
         var(element.width, f"state {n}") if bits is None and element.width else const(max(element.width, 1), bits or 0)
         for n, (bits, element) in enumerate(zip(initial_bits(machine, step), elements[len(step.inputs) :], strict=True))
     ]
-    held = {p: extract(opened.initial[p.signal], p.low, p.width) for p in opened.clocked}
+    held: Mapping[Place, Term] = {p: extract(opened.initial[p.signal], p.low, p.width) for p in opened.clocked}
+    state, held = start or (state, held)
     kept: list[Term] = []
     given: list[list[Term | None]] = []
     for cycle in count():
@@ -124,7 +132,7 @@ def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator
         values, promises = _cycle(step.program, [*inputs, *state])
         kept += [promise for promise in promises if promise is not const(1, 1)]
         found = [values[index] for index, _, _ in step.program.outputs]
-        outputs, held = _rtl(machine, step, opened, rtl, inputs, held)
+        outputs, after, known = _rtl(machine, step, opened, rtl, inputs, held)
         differ: list[tuple[str, Term]] = []
         for signal in machine.outputs:
             port = outputs.get(names[signal.name])
@@ -133,8 +141,8 @@ def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator
                     same = eq(extract(port, low, kind.width), found[numbers[Element(signal.name, place)]])
                     if same is not const(1, 1):
                         differ.append((f"{signal.name}[{place}]", bnot(same)))
-        state = found[len(step.outputs) :]
-        yield _Run(given, differ, kept, state, held)
+        state, held = found[len(step.outputs) :], after
+        yield Unrolled(given, differ, kept, [*state], after, known)
 
 
 def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:
@@ -163,8 +171,8 @@ def _rtl(
     rtl: RtlCycle,
     inputs: Sequence[Term | None],
     held: Mapping[Place, Term],
-) -> tuple[dict[str, Term], dict[Place, Term]]:
-    """Return the outputs, and the register values after the edge, as terms over all inputs so far."""
+) -> tuple[dict[str, Term], dict[Place, Term], dict[Signal, Term]]:
+    """Return the outputs, the register values after the edge, and all signals, as terms over all inputs so far."""
     known: dict[Signal, Term] = {}
     for signal, now in opened.now.items():
         parts: list[Term] = []
@@ -185,7 +193,8 @@ def _rtl(
 
     for signal, term in rtl.steps:
         known[signal] = value(term)
-    return {name: value(term) for name, term in rtl.outputs.items()}, {p: value(t) for p, t in rtl.after.items()}
+    after = {place: value(term) for place, term in rtl.after.items()}
+    return {name: value(term) for name, term in rtl.outputs.items()}, after, known
 
 
 def _joined(parts: list[tuple[Term, int]]) -> Term:

@@ -13,6 +13,7 @@ from dais_verif.errors import UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import NoValue, Read, Signal, Signals
 from dais_verif.prover.registers.clock_gating import Latch
+from dais_verif.prover.slang.doubts import Doubts
 from dais_verif.prover.slang.kinds import TYPES, VALUES
 from dais_verif.prover.slang.kinds.names import ast
 from dais_verif.prover.slang.pieces import Marks
@@ -112,6 +113,8 @@ class SlangDesign:
         self._unknown: dict[tuple[str, int], int] = {}
         #: The conditions of branches, and the comparisons, that were met.
         self.conditions: dict[Term, None] = {}
+        #: Other readings of operators, if the design is read with them.
+        self.doubts: Doubts | None = None
         #: Assertions that the proof leaves out, in the order of the source text.
         self.left_out: dict[str, None] = {}
 

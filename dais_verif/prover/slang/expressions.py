@@ -7,7 +7,7 @@ context, and conversions are separate nodes. This module computes the operators.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from dais_verif.errors import InputError, StateError, UnsupportedVerilog
@@ -146,9 +146,12 @@ def _conversion(c: Converter, e: Any) -> Term:
         return term
     if extended == "stream":
         return left_aligned(c, e, term, width)
-    if extended == "operand":
-        signed = c.type_of(operand)[1]
-    return resize(term, width, signed)
+    own = c.type_of(operand)[1]
+    involved, signed = own or signed, own if extended == "operand" else signed
+    found = resize(term, width, signed)
+    if c.design.doubts is None or not involved:
+        return found
+    return c.design.doubts.either(e, "extension" if width > term.width else "narrowing", found, term, width)
 
 
 def _unary(c: Converter, e: Any) -> Term:
@@ -165,14 +168,16 @@ def _parity(t: Term) -> Term:
 def _divided(c: Converter, e: Any) -> Term:
     """Return a quotient, rounded towards zero, or a remainder, with the sign of the first operand."""
     a, b = definite(c, e.left), definite(c, e.right)
-    quotient = e.op is ast.BinaryOperator.Divide
-    if c.type_of(e)[1]:
+    quotient, signed = e.op is ast.BinaryOperator.Divide, c.type_of(e)[1]
+    if signed:
         positive = [ite(top_bit(x), neg(x), x) for x in (a, b)]
         result = (udiv if quotient else urem)(*positive)
         minus = bxor(top_bit(a), top_bit(b)) if quotient else top_bit(a)
         result = ite(minus, neg(result), result)
     else:
         result = (udiv if quotient else urem)(a, b)
+    if signed and c.design.doubts is not None:
+        result = c.design.doubts.either(e, "division", result, a, b, quotient)
     return ite(nonzero(b), result, undefined(a.width, "a division by 0", a, b))
 
 
@@ -215,24 +220,53 @@ def _wildcard(c: Converter, e: Any) -> Term:
 
 
 def _plain(c: Converter, e: Any) -> Term:
-    found = ARITHMETIC[e.op](definite(c, e.left), definite(c, e.right))
+    a, b = definite(c, e.left), definite(c, e.right)
+    found = ARITHMETIC[e.op](a, b)
     if e.op in _EQUALITIES:
         c.design.conditions[found] = None
+        return _with_cut(c, e, _differ if e.op in _INEQUALITIES else eq, found, a, b)
+    return found
+
+
+def _differ(a: Term, b: Term) -> Term:
+    return bnot(eq(a, b))
+
+
+def _beyond(constant: Term, width: int) -> bool:
+    """Return whether neither an unsigned nor a signed number of ``width`` bits has the value of ``constant``."""
+    return 1 << width <= constant.value < (1 << constant.width) - (1 << width - 1)
+
+
+def _with_cut(c: Converter, e: Any, rule: Callable[[Term, Term], Term], found: Term, a: Term, b: Term) -> Term:
+    """Return ``found``, with the other reading of a constant that has more bits than the other operand."""
+    for narrow, constant in ((e.left, b), (e.right, a)):
+        while type(narrow) is ast.ConversionExpression:
+            narrow = narrow.operand
+        width = c.type_of(narrow)[0]
+        if c.design.doubts is not None and constant.op == "const" and _beyond(constant, width):
+            found = c.design.doubts.either(e, "constant beyond the range", found, rule, a, b, width)
     return found
 
 
 def _shift(c: Converter, e: Any) -> Term:
     a, b = definite(c, e.left), definite(c, e.right)
     unsigned = e.op is ast.BinaryOperator.ArithmeticShiftRight and not c.type_of(e)[1]
-    return (lshr if unsigned else _SHIFTS[e.op])(a, b)
+    found = (lshr if unsigned else _SHIFTS[e.op])(a, b)
+    if c.design.doubts is None or e.op not in _TO_THE_RIGHT:
+        return found
+    return c.design.doubts.either(e, "shift to the right", found, a, b)
 
 
 def _compare(c: Converter, e: Any) -> Term:
     a, b = definite(c, e.left), definite(c, e.right)
     signed = c.type_of(e.left)[1] and c.type_of(e.right)[1]
-    found = _COMPARISONS[e.op](slt if signed else ult, a, b)
+    rule = _COMPARISONS[e.op]
+    found = rule(slt if signed else ult, a, b)
     c.design.conditions[found] = None
-    return found
+    if c.design.doubts is None:
+        return found
+    found = c.design.doubts.either(e, "order", found, rule, a, b)
+    return _with_cut(c, e, partial(rule, slt if signed else ult), found, a, b)
 
 
 def _conditional(c: Converter, e: Any) -> Term:
@@ -252,7 +286,9 @@ def condition_of(c: Converter, e: Any) -> Term:
 
 
 def _concatenation(c: Converter, e: Any) -> Term:
-    return concat(*(c(x) for x in e.operands if not x.type.isVoid))
+    found = concat(*(parts := [c(x) for x in e.operands if not x.type.isVoid]))
+    doubts = c.design.doubts
+    return found if doubts is None else doubts.either(e, "kept sign", found, parts)
 
 
 def _replication(c: Converter, e: Any) -> Term:
@@ -324,14 +360,16 @@ ARITHMETIC: dict[Any, Callable[[Term, Term], Term]] = {
     _b.BinaryXor: bxor,
     _b.BinaryXnor: lambda a, b: bnot(bxor(a, b)),
     _b.Equality: eq,
-    _b.Inequality: lambda a, b: bnot(eq(a, b)),
+    _b.Inequality: _differ,
     _b.CaseEquality: eq,
-    _b.CaseInequality: lambda a, b: bnot(eq(a, b)),
+    _b.CaseInequality: _differ,
     _b.LogicalAnd: lambda a, b: band(nonzero(a), nonzero(b)),
     _b.LogicalOr: lambda a, b: bor(nonzero(a), nonzero(b)),
     _b.LogicalImplication: lambda a, b: bor(bnot(nonzero(a)), nonzero(b)),
     _b.LogicalEquivalence: lambda a, b: eq(nonzero(a), nonzero(b)),
 }
+_TO_THE_RIGHT = (_b.LogicalShiftRight, _b.ArithmeticShiftRight)
+_INEQUALITIES = (_b.Inequality, _b.CaseInequality)
 _EQUALITIES = (_b.Equality, _b.Inequality, _b.CaseEquality, _b.CaseInequality)
 _SHIFTS: dict[Any, Callable[[Term, Term], Term]] = {
     _b.LogicalShiftLeft: shl,

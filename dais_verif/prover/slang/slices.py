@@ -38,7 +38,7 @@ def _sliced(c: Converter, e: Any, low: int, width: int) -> Term:
     place = place_of(c, e)
     if place is not None:
         return c.read(place[0], place[1] + low, width)
-    if kind is ast.ConversionExpression and low + width <= c.type_of(e.operand)[0]:
+    if kind is ast.ConversionExpression and c.design.doubts is None and low + width <= c.type_of(e.operand)[0]:
         return _sliced(c, e.operand, low, width)
     if kind is ast.ConcatenationExpression:
         return _slice_of_parts(c, e, low, width)

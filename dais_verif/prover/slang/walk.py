@@ -23,6 +23,7 @@ from dais_verif.prover.slang.connections import connect, refuse_floating
 from dais_verif.prover.slang.declarations import refuse_declared, refuse_joined, refuse_shared
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.diagnostics import require_valid
+from dais_verif.prover.slang.doubts import Doubts
 from dais_verif.prover.slang.events import EventError, refuse_delay
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.functions import call_value
@@ -43,12 +44,18 @@ __all__ = ["elaborate"]
 
 
 def elaborate(
-    sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None, bitwise: bool = False
+    sources: Sequence[Path],
+    top: str,
+    files: Mapping[str, Path] | None = None,
+    bitwise: bool = False,
+    *,
+    doubting: bool = False,
 ) -> Netlist:
     """Read module ``top`` of the Verilog files ``sources``.
 
     ``files``: the data files that the RTL reads, by the names that it uses. ``bitwise``: whether to treat the
-    module as a netlist of cells even if it does not look like one. Raises ``InputError`` if the files are not valid
+    module as a netlist of cells even if it does not look like one. ``doubting``: whether to read operators in two ways,
+    of which variables select one. Raises ``InputError`` if the files are not valid
     Verilog, do not define the module, or use unsupported constructs.
     """
     manager, options = pyslang.SourceManager(), ast.CompilationOptions()
@@ -65,6 +72,7 @@ def elaborate(
     require_valid(compilation, manager, top)
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
     design = SlangDesign(manager, files or {}, call_value, bitwise)
+    design.doubts = Doubts() if doubting else None
     refuse_shared(design, compilation)
     netlist = _Walk(design, compilation).netlist(instance)
     return netlist._replace(included=included(tree, manager))
@@ -153,6 +161,8 @@ class _Walk:
         netlist = Netlist(top.name, signals, given, results, self._design.bitwise, lazy=not self._design.executed)
         netlist = netlist._replace(power_up=power_up(self._design, self._set))
         netlist = netlist._replace(left_out=self._design.left_out, conditions=self._design.conditions)
+        if self._design.doubts is not None:
+            netlist = netlist._replace(doubts=self._design.doubts)
         return netlist._replace(suspect=self._design.suspect).checked()
 
     def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
