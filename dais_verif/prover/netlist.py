@@ -49,12 +49,14 @@ class NoValue(UnsupportedVerilog):
 class Clock(NamedTuple):
     """The clock of a register: it loads at rising edges of ``signal`` at which ``enable``, if any, is 1.
 
-    ``resets``: asynchronous set and reset signals, each with the value at which it is inactive.
+    ``resets``: asynchronous set and reset signals, each with the value at which it is inactive. ``falling``: the edges
+    are falling ones.
     """
 
     signal: Signal
     enable: Signal | None = None
     resets: tuple[tuple[Signal, int], ...] = ()
+    falling: bool = False
 
 
 class Driver(NamedTuple):

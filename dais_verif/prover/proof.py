@@ -30,6 +30,7 @@ from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
 from dais_verif.prover.random_simulation import differing_outputs, random_vectors, trace
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
+from dais_verif.prover.registers.delay_lines import straighten
 from dais_verif.prover.registers.first_values import refuse_first_values, registers_of
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.latency import infer_timing
@@ -88,6 +89,7 @@ def prove(
     system = None
     if clocking is not None and clocking.valid_out is not None:  # as in the RTL, before pins are held constant
         system = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
+    straighten(netlist, boundary)  # without X, too, words of a pointer's cycle are delayed data
     registers = registers_of(netlist)
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})

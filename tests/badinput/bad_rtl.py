@@ -64,7 +64,8 @@ TWICE = refused("rtl.v:", "is also driven at", "give every bit one driver")
 LATCH = refused("rtl.v:3", "signal 'r'", "latch")
 LOOP = refused("rtl.v:3", "depends on itself", "break the loop")
 NO_VALUE = refused("is given X or Z")
-EDGES = refused("rtl.v:3", "one rising edge of a clock")
+EDGES = refused("rtl.v:3", "one edge of a clock")
+FALLING = refused("loads at falling edges", ".clk(~clk)")
 NO_TOP = refused("no module 'model'", "--top")
 STATE = refused("rtl.v:3", "register 'r' keeps state")
 SYNTAX = refused("rtl.v:", "Yosys: syntax error", "correct the RTL")
@@ -202,7 +203,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         undefined("a division by 0"),
     ),
     # clocks
-    "a falling edge": (clocked("always @(negedge clk) r <= a + b;"), EDGES, EDGES),
+    "a falling edge": (clocked("always @(negedge clk) r <= a + b;"), FALLING, FALLING),
     "both edges": (
         clocked("always @(posedge clk or negedge clk) r <= a + b;"),
         EDGES,

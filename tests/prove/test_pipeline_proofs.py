@@ -55,8 +55,8 @@ def changed(old: str, new: str, **control: bool) -> str:
     ("old", "new", "control", "message"),
     [
         (r"op_(\d+)_s3 <= op_\1_s2;", r"op_\1_s3 <= op_\1;", {}, "mixes vectors of different clock edges"),
-        (r"always @\(posedge clk\)", "always @(negedge clk)", {}, "one rising edge of a clock"),
-        (r"always @\(posedge clk\)", "always @(posedge model_inp[0])", {}, "one rising edge of a clock"),
+        (r"always @\(posedge clk\)", "always @(negedge clk)", {}, "loads at falling edges"),
+        (r"always @\(posedge clk\)", "always @(posedge model_inp[0])", {}, "one edge of a clock"),
         (r"if \(en\) begin", "if (1) begin", {"enable": True}, "different clock enables: en, none"),
         (r"(op_\d+_s2) <= ", r"\1 <= \1 ^ ", {}, "keeps state: its next value depends on its own"),
         (r"(op_\d+_s2) <= ", r"\1 = ", {}, "is assigned with = at a clock edge"),

@@ -146,7 +146,7 @@ STATE = "keeps state"
             f"always @(posedge clk) if (rst) a <= 0; else {SUM} always @(posedge clk) if (!rst) b <= 0; else {SQUARE}",
             "needs rst to be",
         ),
-        (f"always @(negedge clk) {DATA}", "one rising edge of a clock"),
+        (f"always @(negedge clk) {DATA}", "loads at falling edges"),
         (
             f"always @(posedge clk or posedge rst) if (rst) a <= x; else {SUM} always @(posedge clk) {SQUARE}",
             "register 'a' is loaded at 'rst', not reset: each of its bits must get a constant",

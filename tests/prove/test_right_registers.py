@@ -136,3 +136,31 @@ def test_a_loop_counter_of_the_module(other: str, verdict: str, message: str, tm
     text = text.replace("input rst, input en, ", "")
     (found, _), said = ended(text, tmp_path, "--clock", "clk")
     assert found == verdict and message in said
+
+
+FALLING = """module inner(input clk, input en, input [7:0] IN, output reg [4:0] OUT);
+reg [7:0] a;
+always @(negedge clk) if (en) begin a <= IN; OUT <= a[3:0] + a[7:4]; end
+endmodule
+module model(input clk, input en, input [7:0] IN, output [4:0] OUT); inner i(.clk(~clk), .*); endmodule
+"""
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("", "", "PASS"),
+        ("a[7:4]; end", "a[7:4] + 1; end", "RTL_MISMATCH"),
+        (".clk(~clk)", ".clk(clk)", "INVALID_INPUT"),  # a vector comes at every rising edge
+        ("negedge", "posedge", "INVALID_INPUT"),
+        ("OUT <= a[3:0] + a[7:4]; end", "end always @(posedge clk) if (en) OUT <= a[3:0] + a[7:4];", "INVALID_INPUT"),
+    ],
+    ids=["right", "another sum", "not inverted", "rising edges of the inverse", "both edges"],
+)
+def test_falling_edges_of_an_inverted_clock(old: str, new: str, verdict: str, front_end: str, tmp_path: Path) -> None:
+    text = FALLING.replace(old, new) if old else FALLING
+    (found, _), message = ended(text, tmp_path, "--clock", "clk", "--enable", "en", "--front-end", front_end)
+    assert found == verdict, message
+    if new in (".clk(clk)", "posedge"):
+        assert ".clk(~clk)" in message

@@ -223,7 +223,11 @@ class _Comparison:
         if clock is None:
             return None
         cone = Cone(lambda s, low, width: extract(var(s.width, s.name), low, width) if s.name in self._inputs else None)
-        return cone.read(clock.signal, 0, 1), {(cone.read(reset, 0, 1), value) for reset, value in clock.resets}
+        return (
+            cone.read(clock.signal, 0, 1),
+            clock.falling,
+            {(cone.read(reset, 0, 1), value) for reset, value in clock.resets},
+        )
 
 
 def _clocked(signal: Signal) -> bool:

@@ -147,7 +147,7 @@ def _require_clock(signal: Signal, driver: Driver, pins: PinReader, clock: str) 
             f"{driver.where}: register {signal.name!r} is set by {names} between edges of the clock, and registers of a"
             " machine change at edges only"
         )
-    found = pins.input_of(driver.clock.signal)
+    found = pins.clocked_by(driver.clock)
     if found is None or found != (clock, 0):
         raise ProofError(f"{driver.where}: register {signal.name!r} is not clocked by {clock!r}")
 

@@ -38,7 +38,11 @@ def ungate(signals: Iterable[Signal], latches: Mapping[Signal, Latch]) -> None:
     for signal in signals:
         for driver in list(signal.drivers):
             free = driver
-            while free.clock is not None and (gate := _gate_of(free.clock.signal, latches)) is not None:
+            while (
+                free.clock is not None
+                and not free.clock.falling
+                and (gate := _gate_of(free.clock.signal, latches)) is not None
+            ):
                 free = _by_the_clock(signal, free, gate)
             if free is not driver:
                 signal.drivers[signal.drivers.index(driver)] = free

@@ -21,6 +21,7 @@ from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, RegisterError, StateError
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.netlist import Bits, Cone, Driver, Netlist, Read, Signal, bits_over, driver_of
+from dais_verif.prover.registers.delay_lines import straighten
 from dais_verif.prover.scc import find_sccs
 from dais_verif.prover.terms import Term, concat, const, extract, leaves, rebuild, var
 
@@ -45,6 +46,7 @@ def infer_controls(
     ports = [netlist.signals[name] for name in netlist.inputs]
     inputs = [signal for signal in ports if signal in given and signal.width == 1 and signal is not valid]
     pins = {signal: var(1, f"pin {signal.name}") for signal in inputs}
+    straighten(netlist, boundary)
     enable = None if clocking is None or clocking.enable is None else netlist.signals.get(clocking.enable)
     design = _Design(pins, list(needed), pins.get(enable) if enable is not None else None)
     registers = [_Register(design, *entry) for entry in design.registers()]
@@ -67,7 +69,18 @@ def infer_controls(
     cone = Cone(lambda source, low, width: steady.given(source, low, width, _input))
     for register in registers:
         register.refuse_state(cone)
+        register.refuse_reset(cone)
     return {_name(pin): value for pin, value in held.items() if pin not in said}
+
+
+def _is_register(signal: Signal) -> bool:
+    """Return whether ``signal`` of one bit is a bit of a register, or an alias of one, and no logic, which glitches."""
+
+    def cut(wire: Signal, low: int, width: int) -> Term | None:
+        clocked = any(driver.clock for driver in wire.driving(low, width))
+        return var(width, f"register {wire.name} {low}") if clocked or not wire.drivers else None
+
+    return bool(signal.drivers) and Cone(cut).read(signal, 0, 1).op == "var"
 
 
 def _input(number: int) -> Term:
@@ -197,6 +210,8 @@ class _Register:
         self.signal, self.where = signal, driver.where
         self._design, self._driver, self._clock = design, driver, driver.clock
         self._gates: list[Term] = []
+        #: Registers that reset this one, with the values at which they do not.
+        self._synchronised: dict[Signal, int] = {}
         self._own = [var(1, f"own bit {n}") for n in range(signal.width)]
         own = concat(*reversed(self._own))
         #: The signal and the bit that each variable stands for.
@@ -228,6 +243,9 @@ class _Register:
             if self._design.fixed(reset) == value:  # tied inactive, as unused resets of netlist cells are
                 continue
             known_as = self._design.pin(reset)
+            if known_as is None and _is_register(reset):  # the second flip-flop of a synchroniser, for example
+                self._synchronised[reset] = value
+                continue
             if known_as is None:
                 raise RegisterError(f"{self.where}: {reset.name!r}, an asynchronous reset, is not an input by itself")
             pin, inverted = known_as
@@ -241,6 +259,22 @@ class _Register:
         for kind in self._kinds(_with(self._next, found)):
             found |= kind.held
         return found
+
+    def refuse_reset(self, cone: Cone) -> None:
+        """Raise ``RegisterError`` if a register that resets this one does not settle where it resets nothing.
+
+        Until it has settled, this register reads it as a condition, so the latency analysis keeps vectors behind it.
+        """
+        for reset, value in self._synchronised.items():
+            try:
+                settled = cone.read(reset, 0, 1)
+            except InputError:
+                settled = None
+            if settled is not const(1, value):
+                raise RegisterError(
+                    f"{self.where}: {reset.name!r}, an asynchronous reset, is neither an input by itself nor a register"
+                    " that ends the reset some edges after an input"
+                )
 
     def replace(self, held: Mapping[Term, int]) -> None:
         """Replace this driver by drivers whose next values are data, at the edges that the proof covers."""

@@ -18,7 +18,7 @@ from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import LatencyError, RegisterError, StateError
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.netlist import Driver, Netlist, Signal
+from dais_verif.prover.netlist import Clock, Driver, Netlist, Signal
 from dais_verif.prover.registers.pins import PinReader
 from dais_verif.prover.terms import Term, var
 from dais_verif.record.proof import Timing
@@ -52,6 +52,11 @@ def infer_timing(
             raise OutOfStep(
                 f"registers of module {netlist.top!r} have different {what}: {shown}; the proof supports one"
             )
+    if len(analysis.falling) > 1:
+        raise OutOfStep(
+            f"registers of module {netlist.top!r} load at edges of a clock and of its inverse, which simulators order"
+            " differently; use one of them for all registers"
+        )
     if not analysis.clocks:
         return None if said is None else Timing(0, said.clock, said.enable)  # registers that nothing reads
     timing = Timing(latency or 0, next(iter(analysis.clocks)), next(iter(analysis.enables), None))
@@ -89,6 +94,8 @@ class _LatencyAnalysis:
         self._pins = PinReader(netlist)
         self.clocks: set[str] = set()
         self.enables: set[str | None] = set()
+        #: The edges at which registers load: whether these are falling ones.
+        self.falling: set[bool] = set()
 
     def of(self, signal: Signal, low: int, width: int) -> _Latency:
         """Return the latency of some bits. Raises ``OutOfStep`` if they have several."""
@@ -118,6 +125,18 @@ class _LatencyAnalysis:
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):
             raise RegisterError(f"{signal.where}: {signal.name!r}, a clock or an enable, is not an input by itself")
         return pin.name
+
+    def _clock(self, signal: Signal, clock: Clock) -> str:
+        """Return the name of the design input at whose rising edges the register ``signal`` loads."""
+        found = self._pins.clocked_by(clock)
+        if found is None and self._pins.clocked_by(clock._replace(falling=not clock.falling)) is not None:
+            raise RegisterError(
+                f"{signal.where}: register {signal.name!r} loads at falling edges, and a vector comes at every rising"
+                " edge: put the design into a module that inverts its clock, as in .clk(~clk), and verify that module"
+            )
+        if found is None or not clock.falling:
+            return self._input(clock.signal)
+        return found.name
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:
         """Return the latency of ``signal``, which is computed from all of ``found``."""
@@ -160,7 +179,8 @@ class _LatencyAnalysis:
         latency = self._one(found, signal)
         if driver.clock is not None:
             enable = driver.clock.enable
-            self.clocks.add(self._input(driver.clock.signal))
+            self.clocks.add(self._clock(signal, driver.clock))
+            self.falling.add(driver.clock.falling)
             if enable is not None or latency.vector is not None:  # without an enable, a constant settles no later
                 self.enables.add(None if enable is None else self._input(enable))
             latency = _Latency(None, latency.settles + 1) if latency.vector is None else _Latency(latency.vector + 1)

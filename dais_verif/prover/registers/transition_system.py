@@ -67,7 +67,7 @@ class _Reader:
     ) -> Term:
         clock = driver.clock
         assert clock is not None
-        if self._pins.input_of(clock.signal) != (self._clock, 0):
+        if self._pins.clocked_by(clock) != (self._clock, 0):
             raise RegisterError(f"{driver.where}: register {signal.name!r} is not clocked by {self._clock}")
         read = self._cone.read
         value = driver.part(read, bit, 1) if driver.part else extract(driver.make(read), bit, 1)

@@ -87,7 +87,7 @@ def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any
     return Events(frozenset(listed), always=False, free=True), body.stmt
 
 
-_OTHER_EDGES = "the proof supports one rising edge of a clock, and this block has other edges"
+_OTHER_EDGES = "the proof supports one edge of a clock, and this block has other edges"
 
 
 def _refuse_timing(timing: Any, where: str) -> None:

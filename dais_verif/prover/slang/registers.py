@@ -30,10 +30,11 @@ __all__ = ["edges_of", "registers"]
 
 
 class Edges(NamedTuple):
-    """The edges that run a block: the rising edge of ``clock``, and edges of ``resets`` (with inactive values)."""
+    """The edges that run a block: one edge of ``clock``, and edges of ``resets`` (with inactive values)."""
 
     clock: Any
     resets: tuple[tuple[Any, int], ...]
+    falling: bool = False
 
 
 def edges_of(body: Any) -> Edges | None:
@@ -54,9 +55,11 @@ def edges_of(body: Any) -> Edges | None:
     # The block tests its resets, but not its clock.
     asked = _asked(body.stmt) if len(found) > 1 else set()
     clocks = [symbol for symbol in found if symbol not in asked]
-    if len(clocks) != 1 or found[clocks[0]] != _INACTIVE[ast.EdgeKind.PosEdge]:
+    if len(clocks) != 1:
         return None
-    return Edges(clocks[0], tuple((symbol, value) for symbol, value in found.items() if symbol is not clocks[0]))
+    (clock,) = clocks
+    falling = found[clock] == _INACTIVE[ast.EdgeKind.NegEdge]
+    return Edges(clock, tuple((symbol, value) for symbol, value in found.items() if symbol is not clock), falling)
 
 
 def _asked(s: Any) -> set[Any]:
@@ -74,7 +77,7 @@ def registers(design: SlangDesign, body: Any, edges: Edges) -> None:
     """Add the drivers of a block that runs at ``edges``."""
     where = design.where(body.sourceRange.start)
     resets = tuple((design.signal(symbol, where), value) for symbol, value in edges.resets)
-    _Clocked(design, Clock(design.signal(edges.clock, where), None, resets), where).block(body.stmt)
+    _Clocked(design, Clock(design.signal(edges.clock, where), None, resets, edges.falling), where).block(body.stmt)
 
 
 class _Next(NamedTuple):

@@ -143,11 +143,8 @@ class _Instance:
 
     def _register(self, cell: Cell, where: str) -> None:
         """Drive the output of a register with its next value, including a reset."""
-        if not cell.number("CLK_POLARITY"):
-            raise UnsupportedVerilog(
-                f"{where}: the proof supports one rising edge of a clock, and this block has other edges"
-            )
-        clock = Clock(self._wires.one_bit(cell.connections["CLK"], where))
+        falling = not cell.number("CLK_POLARITY")
+        clock = Clock(self._wires.one_bit(cell.connections["CLK"], where), falling=falling)
         value = self._wires.bits(cell.connections["D"], where)
         if cell.type != "$dff":
             pin = "ARST" if cell.type == "$adff" else "ALOAD"

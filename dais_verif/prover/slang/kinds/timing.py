@@ -35,13 +35,15 @@ TIMING: Table[Any] = Table(
 )
 EDGES: Table[Any] = Table(
     "Edges",
-    "One rising edge is the clock; other edges are resets, which the block must test first.",
+    "One edge is the clock, the same for all registers; other edges are resets, which the block must test first.",
     {
         _e.None_: read("any change: an entry of a sensitivity list"),
         _e.PosEdge: read("a clock; or an active-high asynchronous reset"),
-        _e.NegEdge: read("an active-low asynchronous reset; refused as the edge of a clock"),
+        _e.NegEdge: read(
+            "an active-low asynchronous reset; or the clock of all registers, which must be the inverse of an input"
+        ),
         _e.BothEdges: refused(
-            "the proof supports one rising edge of a clock, and this block has other edges: both of one signal"
+            "the proof supports one edge of a clock, and this block has other edges: both of one signal"
         ),
     },
 )
