@@ -14,6 +14,7 @@ import json
 import marshal
 import os
 import py_compile
+import re
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from typing import Any
 import pytest
 from prove.mutation.forks import started
 
-__all__ = ["MODULE", "PLACES", "Calls", "owner", "put"]
+__all__ = ["MODULE", "PLACES", "Calls", "importers", "owner", "put"]
 
 #: Recorded messages of tests have other places of temporary files than these.
 PLACES = {"TMPDIR": "/tmp"}
@@ -34,6 +35,7 @@ MODULE = "module"
 #: CPU seconds of test files that run in one process.
 _TOGETHER = 15.0
 
+_RECORDS = "_calls.pyc"
 _RECORDER = """
 import builtins, fcntl, os
 seen = builtins.dais_seen_ = bytearray({count})
@@ -75,8 +77,7 @@ class Calls:
         Files that take more than ``longest`` CPU seconds have no turn.
         """
         record, names = folder / "calls.jsonl", folder / "functions.json"
-        table = tree / "tests" / "seconds.json"
-        cost = defaultdict(lambda: 1.0, json.loads(table.read_text()) if table.exists() else {})
+        cost = _cost(tree)
         files = sorted(path.relative_to(tree / "tests").as_posix() for path in (tree / "tests").rglob("test_*.py"))
         done = {json.loads(line)["file"] for line in record.open()} if record.exists() else set()
         left = sorted((cost[file], f"tests/{file}") for file in files if cost[file] <= longest)
@@ -92,7 +93,11 @@ class Calls:
                     batch.append(left.pop(0)[1])
                 _record(tree, batch, log, record)
                 print(f"{len(left)} test files are left", flush=True)
+        package = tree / "dais_verif"
+        if (package / _RECORDS).exists() or not (package / "__pycache__").exists():
             compile_all(tree)
+        if not record.exists():
+            return Calls({}, {}, {})
         known: list[str] = json.loads(names.read_text())
         tests: dict[str, list[str]] = defaultdict(list)
         seconds, breadth = {}, {}
@@ -104,6 +109,24 @@ class Calls:
         return Calls(dict(tests), seconds, breadth)
 
 
+def importers(tree: Path, module: str) -> list[tuple[float, str]]:
+    """Return the test files that import ``module`` by its name, with their CPU seconds, the cheapest first."""
+    package, _, name = module.removesuffix(".py").replace("/", ".").removesuffix(".__init__").rpartition(".")
+    wanted = re.compile(
+        rf"from {re.escape(package)}\.{name} import|import {re.escape(package)}\.{name}\b"
+        rf"|from {re.escape(package)} import (?:\([^)]*|[^\n(]*)\b{name}\b"
+    )
+    cost, tests = _cost(tree), tree / "tests"
+    found = [path for path in tests.rglob("test_*.py") if wanted.search(path.read_text(encoding="utf-8"))]
+    names = [path.relative_to(tests).as_posix() for path in found]
+    return sorted((cost[name], f"tests/{name}") for name in names)
+
+
+def _cost(tree: Path) -> defaultdict[str, float]:
+    table = tree / "tests" / "seconds.json"
+    return defaultdict(lambda: 1.0, json.loads(table.read_text()) if table.exists() else {})
+
+
 def put(tree: Path, module: str, text: str) -> None:
     """Write ``text`` as ``module`` into ``tree``, and its compiled file, which no process compares or replaces."""
     (tree / module).write_text(text, encoding="utf-8")
@@ -112,7 +135,7 @@ def put(tree: Path, module: str, text: str) -> None:
 
 def compile_all(tree: Path) -> None:
     """Compile all modules of the package in ``tree`` as they are."""
-    (tree / "dais_verif" / "_calls.pyc").unlink(missing_ok=True)
+    (tree / "dais_verif" / _RECORDS).unlink(missing_ok=True)
     for path in (tree / "dais_verif").rglob("*.py"):
         _compile(path)
 
@@ -155,7 +178,7 @@ def _instrument(tree: Path, log: Path) -> list[str]:
         names.append(f"{module}:{MODULE}")
         _write(Path(importlib.util.cache_from_source(str(path))), compile(parsed, str(path), "exec", dont_inherit=True))
     recorder = _RECORDER.format(count=len(names), log=str(log))
-    _write(tree / "dais_verif" / "_calls.pyc", compile(recorder, "_calls", "exec", dont_inherit=True))
+    _write(tree / "dais_verif" / _RECORDS, compile(recorder, "_calls", "exec", dont_inherit=True))
     return names
 
 

@@ -4,7 +4,7 @@ PYTHONPATH=tests python tools/mutate_tests.py --mutants 300 --seed 0
 
 First, the fast tests run once, to find which of them call which functions (``calls``). The mutants are chosen by
 package and by size of modules, with the operators of cosmic-ray. For each, the tests that call its function run, cheap
-ones first, until three have failed or its CPU time is over; then the other tests that call its module. What no fast
+ones first, until three have failed or its CPU time is over; then the tests that import or call its module. What no fast
 test notices is tried again with all cases and campaigns of the same tests. Everything is kept in a folder in
 build/mutate-tests for each commit, so that a second call goes on where the first ended.
 """
@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from calls import MODULE, PLACES, Calls, owner, put
+from calls import MODULE, PLACES, Calls, importers, owner, put
 from prove.mutation.campaign import explanations
 from prove.mutation.forks import preload, scratch_of, started
 from prove.mutation.mutants import Mutant, Spans, mutant_in, span
@@ -191,6 +191,9 @@ class Campaign:
             run.tests(first, self._fast)
             if len(run.killers) < 2:
                 run.tests([one for one in callers if one not in first], self._fast if not run.killers else CHEAP)
+            for cost, file in importers(self.tree, mutant.module):
+                if not run.killers and cost < self._fast - run.cpu:
+                    run.files([file], "fast", self._fast - run.cpu)
             if not run.killers:
                 run.tests(near, self._fast - run.cpu)
             tier = "fast"
@@ -257,7 +260,7 @@ class _Runs:
     def files(self, files: Sequence[str], tier: str, seconds: float, order: Sequence[str] = ()) -> None:
         """Run the tests of ``files`` in ``order``: in the fast run these alone, in the full run these and slow ones."""
         found = self._run(files, tier, seconds, order, self._mutant.text)
-        alone = [one for one in order if _named(one) in found]
+        alone = [one for one in order or sorted(self.asked) if _named(one) in found]
         if len(found | self.killers) == 1 and alone:
             # A test that fails now and then, or without the change, notices nothing.
             found -= self._run(files, tier, seconds, alone, self._original)

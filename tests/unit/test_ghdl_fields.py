@@ -118,3 +118,20 @@ def test_divided_registers_have_their_parts_of_the_initial_value() -> None:
         "4'b0101;",
         "4'b1001;",
     ]
+
+
+def test_constants_of_every_kind_are_written_bit_by_bit() -> None:
+    cases: dict[str, tuple[int, tuple[int, ...], str]] = {
+        "UB32": (5, (0b101,), "00101"),
+        "SB32": (40, (-3 & 0xFFFF_FFFF,), "1" * 38 + "01"),
+        "UL32": (4, (0b0101, 0b0011), "01zx"),
+        "bit": (34, (0x8000_0001, 0b10), "10" + "1" + "0" * 30 + "1"),
+        "log": (34, (0x8000_0001, 0x8000_0000, 0b10, 0b11), "xz" + "x" + "0" * 30 + "1"),
+        "X": (3, (), "xxx"),
+    }
+    for kind, (width, parameters, bits) in cases.items():
+        gates = (gate(f"$const_{kind}", [], 2, width, *parameters),)
+        body = Gate("\\m", "\\m", (2,), (), (), PLACE)
+        module = Module("\\m", (), (("\\y", width),), body, gates)
+        text = written([module], lambda file: file, lambda place: False)
+        assert f"{width}'b{bits}" in text, (kind, text)

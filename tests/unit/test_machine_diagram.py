@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -19,8 +20,8 @@ from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.machine import Machine, load_machine
 from dais_verif.report.html import write_report
 from dais_verif.report.html.kept import ReportRequest, render_report
-from dais_verif.report.html.machines.graph import graph_of
-from dais_verif.report.html.machines.layout import Drawing, draw
+from dais_verif.report.html.machines.graph import Edge, graph_of
+from dais_verif.report.html.machines.layout import Drawing, Line, draw
 from dais_verif.report.html.machines.page import write_machine_page
 from dais_verif.report.html.machines.view import view_of
 
@@ -181,3 +182,11 @@ class Silent(dais_verif.Progress):
 
     def warning(self, text: str) -> None:
         self.heard += text
+
+
+def test_a_path_goes_round_its_corners() -> None:
+    line = Line(Edge("a", "b", "", False, ""), ((0.0, 0.0), (40.0, 0.0), (40.0, 90.0)), (0.0, 0.0))
+    numbers = [[float(one) for one in part.split()] for part in re.split("[MLQ]", line.path)[1:]]
+    start, near, (*corner, far_x, far_y), end = numbers
+    assert (start, corner, end) == ([0, 0], [40, 0], [40, 90])
+    assert near[1] == 0 and 0 < near[0] < 40 and far_x == 40 and 0 < far_y < 90

@@ -24,6 +24,7 @@ from dais_verif.program import FixedType, Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.stimulus import generate, generate_common, read_batch, read_raw_batch
+from dais_verif.stimulus.generate import _uniform
 
 S4 = (1, 3, 0)
 FAST = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -350,3 +351,11 @@ def test_real_programs_are_never_asked_for_more_than_they_declare(corpus: Path) 
         program = load(next(folder.glob("da4ml.json*")))
         outputs = run(program, generate(program, 300, seed=0))  # checked: a violation would raise
         assert outputs.shape == (300, program.n_out)
+
+
+def test_wide_values_reach_both_ends_of_their_range() -> None:
+    rng = np.random.default_rng(0)
+    for bits in (8, 40, 100, 2000):
+        low, high = -(1 << bits), (1 << bits) - 1
+        values = _uniform(rng, low, high, 200)
+        assert low <= min(values) < low // 2 and high // 2 < max(values) <= high, bits
