@@ -10,6 +10,7 @@ import pytest
 from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import included_in
+from dais_verif.dut.verilog import included_by
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError
 from dais_verif.record.program import ProgramInfo
@@ -184,3 +185,10 @@ def test_files_that_are_swapped_and_swapped_back(tmp_path: Path, monkeypatch: py
     assert hashes == {name: hashlib.sha256(data).hexdigest() for name, data in true.items()}
     record = json.loads((folder / "out" / "logs" / "simulation-0" / "printed.json").read_bytes())
     assert list(record["simulators"][0]["also_read"].values()) == [hashes["half.vh"]]
+
+
+def test_included_files_are_known_through_each_other(tmp_path: Path) -> None:
+    (tmp_path / "m.v").write_text('`define FILE "b.vh"\n`include "a.vh"\nmodule m; endmodule\n')
+    (tmp_path / "a.vh").write_text("`include `FILE\n")
+    (tmp_path / "b.vh").write_text("// the last\n")
+    assert [path.name for path in included_by([tmp_path / "m.v"])] == ["a.vh", "b.vh"]

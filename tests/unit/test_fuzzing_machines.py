@@ -12,9 +12,14 @@ from support.said import raises
 import dais_verif
 from dais_verif.errors import InputError, RequestError
 from dais_verif.fuzzing.files import read_tree
+from dais_verif.fuzzing.fuzzer import Stretch
+from dais_verif.fuzzing.machines import fuzzer
+from dais_verif.fuzzing.machines.case import MachineCase
 from dais_verif.fuzzing.machines.files import machine_case_of
 from dais_verif.fuzzing.machines.made import made_kernel, made_machine
+from dais_verif.fuzzing.machines.pairs import MachinePair
 from dais_verif.fuzzing.machines.smaller import shrunk_machine
+from dais_verif.fuzzing.pairs.disagreement import NotJudged
 from dais_verif.golden import members
 from dais_verif.machine.text import writer
 from dais_verif.toolchain import tools
@@ -93,3 +98,17 @@ def test_a_bug_in_the_text_of_machines(tmp_path: Path, monkeypatch: pytest.Monke
         (folder / "case.json").write_text(json.dumps({**tree, **change}))
         with pytest.raises(InputError, match=said):
             dais_verif.fuzz(replay=folder)
+
+
+def test_a_pair_that_cannot_judge_a_case_leaves_it_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cannot(case: MachineCase) -> None:
+        raise NotJudged
+
+    pairs = {
+        "another": MachinePair(cannot, 1 << 60, ""),
+        "cannot": MachinePair(cannot, 1, ""),
+        "can": MachinePair(lambda case: None, 1, ""),
+    }
+    monkeypatch.setitem(fuzzer.MACHINE_KINDS, "machine", fuzzer.MachineKind(made_machine, pairs))
+    found = fuzzer.judge_machines(Stretch(0, 0, 3, tuple(pairs), "machine"))
+    assert (found.pairs, found.undecided, found.findings) == ({"can": 3}, {"cannot": 3}, [])

@@ -27,9 +27,9 @@ from support.onnx_networks import Build, Quant  # noqa: E402
 SIZE = 3
 
 
-def conv(b: Build, x: str, filters: int, channels: int, size: int = 1, pad: int = 0) -> str:
+def conv(b: Build, x: str, filters: int, channels: int, size: int = 1, pad: int = 0, **said: list[int]) -> str:
     weights = np.random.default_rng(size).integers(-2, 3, size=(filters, channels, size, size))
-    return b.node("Conv", x, b.constant(weights), b.constant(np.arange(filters)), pads=[pad] * 4)
+    return b.node("Conv", x, b.constant(weights), b.constant(np.arange(filters)), **{"pads": [pad] * 4, **said})
 
 
 def scaled(b: Build, x: str, axis: int, count: int) -> str:
@@ -82,6 +82,8 @@ CASES: dict[str, tuple[bool, Callable[[Build, str, str], str]]] = {
         lambda b, x, y: b.node("Concat", y, b.constant(row(SIZE * SIZE).reshape(1, 1, SIZE, SIZE)), axis=1),
     ),
     "padded pool of tanh": (False, lambda b, x, y: b.quantise(pool(b, b.node("Tanh", y), [0, 0, 1, 1]), -6)),
+    "padded above": (True, lambda b, x, y: conv(b, y, 1, 2, 2, pads=[1, 0, 0, 1])),
+    "padded below": (True, lambda b, x, y: conv(b, y, 1, 2, 2, pads=[0, 1, 1, 0])),
     "pool of tanh": (True, lambda b, x, y: b.quantise(pool(b, b.node("Tanh", y), [0, 0, 0, 0]), -6)),
 }
 
