@@ -32,6 +32,7 @@ from dais_verif.flows.proof.replay import (
 )
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.proof.smt_files import empty_folder, write_contradicted, write_statements
+from dais_verif.flows.tensors.opening import source_of
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.golden.fast import threads
@@ -85,16 +86,12 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     """
     watch = watch or Stopwatch()
     subject = open_for("prove", request.program, request.layout)
-    if subject.kernel is not None:
-        from dais_verif.flows.kernels.prove import prove_kernel
+    source = source_of(subject)
+    if source is not None:
+        from dais_verif.flows.tensors.prove import prove_tensors
 
         options = _options(request, request.design)
-        return Proved(*prove_kernel(subject.kernel, request, options, progress, watch), bitwise=False)
-    if subject.hardware is not None:
-        from dais_verif.flows.networks.prove import prove_network
-
-        options = _options(request, request.design)
-        return Proved(*prove_network(subject.hardware, request, options, progress, watch), bitwise=False)
+        return Proved(*prove_tensors(source, request, options, progress, watch), bitwise=False)
     if subject.machine is not None:
         options = _options(request, request.design)
         return Proved(*prove_machine(subject.machine, request, options, progress, watch), bitwise=False)

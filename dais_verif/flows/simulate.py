@@ -16,6 +16,7 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import Opened, open_projects
 from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
+from dais_verif.flows.tensors.opening import source_of
 from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
@@ -71,14 +72,11 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     watch = watch or Stopwatch()
     with watch.stage("read"):
         subject = open_for("sim", request.program, request.layout)
-    if subject.kernel is not None:
-        from dais_verif.flows.kernels.simulate import simulate_kernel
+    source = source_of(subject)
+    if source is not None:
+        from dais_verif.flows.tensors.simulate import simulate_tensors
 
-        return Simulated(*simulate_kernel(subject.kernel, request, progress, watch))
-    if subject.hardware is not None:
-        from dais_verif.flows.networks.simulate import simulate_network
-
-        return Simulated(*simulate_network(subject.hardware, request, progress, watch))
+        return Simulated(*simulate_tensors(source, request, progress, watch))
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
     if subject.machine is not None:

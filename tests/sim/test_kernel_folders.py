@@ -17,11 +17,12 @@ from dais_verif.cli import main
 from dais_verif.errors import InputError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.kernels.prove import compare_with_members
-from dais_verif.flows.kernels.simulate import simulate_kernel
+from dais_verif.flows.kernels.source import KernelSource
 from dais_verif.flows.progress import SILENT
 from dais_verif.flows.prove import ProveRequest, prove
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.tensors.simulate import simulate_tensors
 from dais_verif.kernels.folder import read_folder
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.stopwatch import Stopwatch
@@ -104,7 +105,7 @@ def test_another_block_than_the_machine_has_is_found(folders: dict[str, Path], t
     record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1, output=kept)).record
     assert record.verdict is Verdict.RTL_MISMATCH
     assert SimulationRecord.from_json((kept / "result.json").read_text()) == record
-    assert "not with kernel conv2d" in record.message and "of member [" in record.message
+    assert "not with kernel conv2d" in record.message and "while member [" in record.message
     proved = prove(ProveRequest(program=folder, confirm=False)).record
     assert proved.verdict is Verdict.RTL_MISMATCH
     assert proved.kernel is not None and proved.kernel.folded is Verdict.PROGRAMS_DIFFER
@@ -120,7 +121,7 @@ def test_wrong_rtl_names_the_member(folders: dict[str, Path], tmp_path: Path) ->
     request = SimulationRequest(program=folders["memory"], simulator="icarus", vectors=1)
     design = request.design.__class__(rtl=(wrong,))
     request = SimulationRequest(program=folders["memory"], simulator="icarus", vectors=1, design=design)
-    record, _, _ = simulate_kernel(kernel, request, SILENT, Stopwatch())
+    record, _, _ = simulate_tensors(KernelSource(kernel), request, SILENT, Stopwatch())
     assert record.verdict is Verdict.RTL_MISMATCH
     assert record.kernel is not None and record.kernel.member is not None
     assert record.kernel.member.startswith("member [")

@@ -15,8 +15,9 @@ import dais_verif.flows.kernels.printing as printing
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError
 from dais_verif.flows.kernels.printing import print_members
-from dais_verif.flows.kernels.simulate import _compared, _sequences
+from dais_verif.flows.kernels.source import KernelSource
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.tensors.simulate import compared, drives_of
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.members import print_instance
 from dais_verif.kernels.folder import read_folder
@@ -146,7 +147,7 @@ def test_a_kernel_without_inputs_runs_in_few_sequences(tmp_path: Path) -> None:
     kernel = read_folder(tmp_path / "k")
     assert kernel is not None
     request = SimulationRequest(program=tmp_path / "k", vectors=3000)
-    sequences, (made,) = _sequences(kernel, kernel.machine, request, np.random.default_rng(0))
+    sequences, (made,) = drives_of(KernelSource(kernel), request, np.random.default_rng(0))
     assert made.vectors >= 3000 and len(sequences) <= 16
-    run, _ = _compared(kernel, kernel.machine, sequences)
+    run, _ = compared(KernelSource(kernel), kernel.machine, sequences)
     assert run.wrong is None and run.elements == run.samples > 100

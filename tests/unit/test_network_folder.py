@@ -16,9 +16,9 @@ from support.said import raises
 import dais_verif
 from dais_verif.errors import DaisError, InputError, RequestError
 from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
-from dais_verif.flows.kernels.driven import read_driven
 from dais_verif.flows.networks.expected import expected_tensors
 from dais_verif.flows.networks.prove import _paused
+from dais_verif.flows.tensors.driven import read_driven
 from dais_verif.kernels.driving.frames import random_tensors
 from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json

@@ -16,8 +16,8 @@ import dais_verif
 from dais_verif.approx import KNOBS
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.flows.kernels.timed import with_bits, with_signals
 from dais_verif.flows.networks.schedules import check_schedules
+from dais_verif.flows.tensors.timed import with_bits, with_signals
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.stream_control import ScanState, step
 from dais_verif.kernels.blocks.builder import Value

@@ -1,20 +1,16 @@
-"""Prove the hardware of a kernel: laws of its mapping, RTL = machine in every cycle, machine = all members together."""
+"""Prove what the machine of a kernel computes: its stated facts, and in every frame, all members together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from dais_verif.counts import counted
 from dais_verif.errors import KernelError
 from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
-from dais_verif.flows.kernels.simulate import simulate_kernel
-from dais_verif.flows.kernels.timed import with_bits, with_signals
-from dais_verif.flows.machines.prove import prove_machine
-from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.tensors.source import Claimed
+from dais_verif.flows.tensors.timed import with_bits, with_signals
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.golden.stream_control import MOST_STATES, TooManyStates, check_control
 from dais_verif.kernels.folder import KernelFolder
@@ -25,103 +21,36 @@ from dais_verif.kernels.forms.raster import raster_of
 from dais_verif.kernels.forms.stream import StreamForm, stream_form
 from dais_verif.kernels.forms.stream_files import frame_text, valid_cycles
 from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
 from dais_verif.machine import Machine, parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.own_command import own_command
-from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.kernels import ProvedKernel
-from dais_verif.record.proof import ProofRecord
-from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
-__all__ = ["compare_with_members", "facts_of", "prove_kernel"]
+__all__ = ["claimed", "compare_with_members", "facts_of"]
 
-#: Verdicts on the RTL that a simulation with tensors can show.
-_SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
-#: Cycles of tensors that are driven through RTL if its proof is undecided.
-_CYCLES = 2000
 #: Verdicts on the hardware from a comparison of machine and members.
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
 
-def prove_kernel(
-    kernel: KernelFolder, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
-) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
-    """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
+def claimed(
+    kernel: KernelFolder, proved: ProvedKernel, request: ProveRequest, progress: Progress, watch: Stopwatch
+) -> Claimed:
+    """Prove the stated facts, and that for all inputs, the machine computes what all members together compute.
 
-    The proof covers: each element of an output is written once, and no member accesses elements outside its mapping;
-    the RTL equals the machine, in every cycle, from power-up; and for all inputs, the machine computes what all members
-    together compute, in a frame in which all members run and in the frames that follow. For a form with memories, this
-    includes frames in which members run in many ranges, some of which a reset aborts.
+    This holds in a frame in which all members run, and in the frames that follow. For a form with memories, it includes
+    frames in which members run in many ranges, some of which a reset aborts.
     """
-    design = request.design
-    if not design.rtl and not design.of_bits:
-        design = replace(design, rtl=(kernel.rtl,))
-    asked = replace(request, design=design, command=lambda _: request.reproduce())
-    record, _, folder, mismatch = prove_machine(kernel.machine, asked, options, progress, watch)
-    keep_no_answer(folder, record)
-    if record.verdict is Verdict.UNKNOWN:
-        with watch.stage("replay"), progress.working("driving tensors through the RTL"):
-            record, mismatch = _driven(kernel, asked, record)
-    mapping = kernel.instance.mapping
-    broken = [str(one) for one in check_mapping(mapping).failures]
-    proved = ProvedKernel(
-        kernel=kernel.instance.name,
-        form=kernel.form,
-        members=mapping.members,
-        laws=broken[0] if broken else "each element is written once, and members access what the mapping states",
-        facts="not checked",
-        folded=Verdict.NOT_RUN,
-        message="not checked, since an earlier claim is not proved",
-    )
-    if record.verdict is Verdict.PASS and broken:
-        message = f"the mapping of {proved.kernel} breaks a law: {proved.laws}"
-        record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
-    if record.verdict is Verdict.PASS:
-        with watch.stage("facts"), progress.working("simulating the control for all ranges"):
-            findings, proved = _facts(kernel, proved)
-        if findings:
-            message = f"the stated facts of {proved.kernel} do not hold: {proved.facts}"
-            record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
-    if record.verdict is Verdict.PASS:
-        with watch.stage("members"), progress.working("comparing with all members side by side"):
-            found = _folded(kernel, request)
-        proved = replace(proved, folded=found.verdict, message=found.message)
-        verdict, message = _judged(record, proved)
-        record = replace(record, verdict=verdict, message=message)
-    mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("replay", "facts", "members")}
-    record = keep_answer(folder, replace(record, kernel=proved, seconds={**record.seconds, **mine}))
-    return record, None, folder, mismatch
-
-
-def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """Return ``record`` updated by a simulation of the RTL with tensors, and its mismatch.
-
-    The random inputs that the proof of any machine tries rarely bring a kernel to a state with visible results.
-    """
-    asked = SimulationRequest(
-        program=request.program,
-        design=request.design,
-        vectors=_CYCLES,
-        simulator=request.simulator,
-        seed=request.seed,
-        timeout=request.timeout,
-        command=request.command,
-    )
-    found, _, _ = simulate_kernel(kernel, asked, SILENT, Stopwatch())
-    if found.verdict not in _SHOWN_BY_DRIVING:
-        message = f"{record.message}; driving tensors through the RTL gives {found.verdict.value}: {found.message}"
-        return replace(record, message=message), None
-    mismatch = found.first_mismatch
-    where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"
-    message = f"tensors driven through the RTL show a difference{where}: {record.message.partition('; no sequence')[0]}"
-    words = ["sim", str(kernel.path), *request.design.words(), "--vectors", str(_CYCLES), "--seed", str(request.seed)]
-    return replace(record, verdict=found.verdict, message=message, simulate=own_command(words)), mismatch
+    with watch.stage("facts"), progress.working("simulating the control for all ranges"):
+        findings, proved = _facts(kernel, proved)
+    if findings:
+        return Claimed(proved, Verdict.RTL_MISMATCH, f"the stated facts of {proved.kernel} do not hold: {proved.facts}")
+    with watch.stage("members"), progress.working("comparing with all members side by side"):
+        found = _folded(kernel, request)
+    return _judged(replace(proved, folded=found.verdict, message=found.message))
 
 
 def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKernel]:
@@ -210,13 +139,13 @@ def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[s
     return {"valid_out": valid_cycles(raster_of(instance))}
 
 
-def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
+def _judged(proved: ProvedKernel) -> Claimed:
     if proved.folded is Verdict.PASS:
         pauses = " and any pauses" if proved.form == "stream" else ""
         members = f"{counted(proved.members, 'member')} in every frame, for all inputs{pauses}"
-        return Verdict.PASS, f"{record.message}; and computes kernel {proved.kernel}: {members}"
+        return Claimed(proved, Verdict.PASS, f"computes kernel {proved.kernel}: {members}")
     verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
     if verdict is Verdict.RTL_MISMATCH:
-        return verdict, f"RTL and machine agree, but not with kernel {proved.kernel}: {proved.message}"
+        return Claimed(proved, verdict, f"RTL and machine agree, but not with kernel {proved.kernel}: {proved.message}")
     unknown = f"whether they compute kernel {proved.kernel} is not known: {proved.message}"
-    return verdict, f"RTL and machine agree; {unknown}"
+    return Claimed(proved, verdict, f"RTL and machine agree; {unknown}")

@@ -1,4 +1,4 @@
-"""Prove a folded network: RTL = machine in every cycle, every frame = all members, all members = unrolled network.
+"""Prove what the machine of a network computes: every frame = all members, all members = unrolled network.
 
 Each configuration is proved separately. Frames of a stream have images without a pause, and images that wait for the
 result of the one before; all states of control extend this to any pauses. The expected function is read again from the
@@ -10,89 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
-from dais_verif.flows.kernels.timed import with_bits, with_signals
-from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.networks.schedules import check_schedules
-from dais_verif.flows.networks.simulate import simulate_network
-from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.tensors.source import Claimed
+from dais_verif.flows.tensors.timed import with_bits, with_signals
 from dais_verif.golden.stream_control import MOST_STATES, TooManyStates
-from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.machine import parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.networks.hardware.folder import NetworkFolder
 from dais_verif.networks.hardware.frame import memory_frame, memory_signals
 from dais_verif.networks.hardware.stream_frame import stream_frame, stream_signals
 from dais_verif.networks.hardware.unfold import unfold_chain
-from dais_verif.own_command import own_command
-from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.kernels import ProvedKernel
 from dais_verif.record.network import ProvedSetting
-from dais_verif.record.proof import ProofRecord
-from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
-__all__ = ["prove_network"]
+__all__ = ["claimed"]
 
-#: Verdicts on the RTL that a simulation with images can show.
-_SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
 
-def prove_network(
-    folder: NetworkFolder, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
-) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
-    """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
+def claimed(
+    folder: NetworkFolder, proved: ProvedKernel, request: ProveRequest, progress: Progress, watch: Stopwatch
+) -> Claimed:
+    """Prove every configuration: every frame that begins with it computes the network, in as many cycles as stated.
 
-    The proof covers: the RTL equals the machine, in every cycle, from power-up; every frame that begins with a
-    configuration computes what all members together do in this configuration, and takes as many cycles as stated,
-    whatever ``config`` is in any other cycle, whatever ran before, and after a reset at any time; all members compute
-    the unrolled network; each element of a tensor is written once.
+    This holds whatever ``config`` is in any other cycle, whatever ran before, and after a reset at any time.
     """
-    design = request.design
-    if not design.rtl and not design.of_bits:
-        design = replace(design, rtl=(folder.rtl,))
-    asked = replace(request, design=design, command=lambda _: request.reproduce())
-    chain = folder.chain  # read before anything runs, so that unreadable folders are refused
-    record, _, place, mismatch = prove_machine(folder.machine, asked, options, progress, watch)
-    keep_no_answer(place, record)
-    if record.verdict is Verdict.UNKNOWN:
-        with watch.stage("replay"), progress.working("driving images through the RTL"):
-            record, mismatch = _driven(folder, asked, record)
-    stages = [stage for one in chain.places for variant in one.variants for stage in variant.stages]
-    broken = [str(one) for stage in stages for one in check_mapping(stage.instance.mapping).failures]
-    settings = [ProvedSetting(name, cycles) for name, cycles in zip(folder.configurations, folder.cycles, strict=True)]
-    proved = ProvedKernel(
-        kernel=folder.name,
-        form=folder.form,
-        members=sum(stage.instance.mapping.members for stage in stages),
-        laws=broken[0] if broken else "each element is written once, and members access what mappings state",
-        facts="cycles: not checked",
-        folded=Verdict.NOT_RUN,
-        message="not checked, since an earlier claim is not proved",
-        settings=settings,
-    )
-    if record.verdict is Verdict.PASS and broken:
-        message = f"a mapping of {folder.name} breaks a law: {proved.laws}"
-        record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
-    if record.verdict is Verdict.PASS:
-        with watch.stage("members"):
-            for number in range(len(settings)):
-                settings[number] = _proved(folder, number, request, progress)
-        proved = _together(proved, settings)
-        verdict, message = _judged(record, proved)
-        record = replace(record, verdict=verdict, message=message)
-    mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("replay", "members")}
-    record = keep_answer(place, replace(record, kernel=proved, seconds={**record.seconds, **mine}))
-    return record, None, place, mismatch
+    with watch.stage("members"):
+        settings = [_proved(folder, number, request, progress) for number in range(len(folder.configurations))]
+    return _judged(_together(replace(proved, settings=settings), settings))
 
 
 def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress: Progress) -> ProvedSetting:
@@ -188,38 +141,14 @@ def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKern
     return replace(proved, folded=Verdict.PASS, message=message, facts=f"{facts}: hold in every frame")
 
 
-def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
+def _judged(proved: ProvedKernel) -> Claimed:
     names = ", ".join(one.name for one in proved.settings or [])
     if proved.folded is Verdict.PASS:
         pauses = " and any pauses" if proved.form == "stream" else ""
-        message = f"{record.message}; and computes the network in every frame, for all inputs{pauses}: {names}"
-        return Verdict.PASS, message
+        message = f"computes the network in every frame, for all inputs{pauses}: {names}"
+        return Claimed(proved, Verdict.PASS, message)
     verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
     if verdict is Verdict.RTL_MISMATCH:
-        return verdict, f"RTL and machine agree, but not with the network: {proved.message}"
-    return verdict, f"RTL and machine agree; whether they compute the network is not known: {proved.message}"
-
-
-def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """Return ``record`` updated by a simulation of the RTL with images, and its mismatch.
-
-    The random inputs that the proof of any machine tries rarely bring a network to a state with visible results.
-    """
-    asked = SimulationRequest(
-        program=request.program,
-        design=request.design,
-        vectors=1,
-        simulator=request.simulator,
-        seed=request.seed,
-        timeout=request.timeout,
-        command=request.command,
-    )
-    found, _, _ = simulate_network(folder, asked, SILENT, Stopwatch())
-    if found.verdict not in _SHOWN_BY_DRIVING:
-        message = f"{record.message}; driving images through the RTL gives {found.verdict.value}: {found.message}"
-        return replace(record, message=message), None
-    mismatch = found.first_mismatch
-    where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"
-    message = f"images driven through the RTL show a difference{where}: {record.message.partition('; no sequence')[0]}"
-    words = ["sim", str(folder.path), *request.design.words(), "--vectors", "1", "--seed", str(request.seed)]
-    return replace(record, verdict=found.verdict, message=message, simulate=own_command(words)), mismatch
+        return Claimed(proved, verdict, f"RTL and machine agree, but not with the network: {proved.message}")
+    unknown = f"whether they compute the network is not known: {proved.message}"
+    return Claimed(proved, verdict, f"RTL and machine agree; {unknown}")

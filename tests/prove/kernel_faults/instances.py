@@ -82,8 +82,10 @@ def kernel_of(one: KernelInstance, form: str) -> KernelFolder:
     """Return an instance as a ``KernelFolder``, whose folder does not exist."""
     names = [tensor.name for tensor in (*one.mapping.inputs, *one.mapping.outputs)]
     count = len(one.mapping.inputs)
-    facts = machine_of(one, form)[1]
-    return KernelFolder(Path(one.name), one, form, facts, tuple(names[:count]), tuple(names[count:]))
+    machine, facts = machine_of(one, form)
+    folder = KernelFolder(Path(one.name), one, form, facts, tuple(names[:count]), tuple(names[count:]))
+    folder.__dict__["machine"] = machine  # its file does not exist
+    return folder
 
 
 def targets() -> list[tuple[str, str]]:

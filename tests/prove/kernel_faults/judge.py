@@ -10,10 +10,10 @@ import numpy as np
 from prove.kernel_faults.instances import instances, kernel_of, machine_of
 
 from dais_verif.errors import DaisError, ViolationError
-from dais_verif.flows.kernels.driven import read_driven
 from dais_verif.flows.kernels.prove import compare_with_members, facts_of
-from dais_verif.flows.kernels.simulate import _difference, _driven
-from dais_verif.kernels.driving.frames import random_tensors
+from dais_verif.flows.kernels.source import KernelSource
+from dais_verif.flows.tensors.driven import read_driven
+from dais_verif.flows.tensors.simulate import difference
 from dais_verif.machine import Machine
 from dais_verif.verdict import Verdict
 
@@ -42,12 +42,10 @@ class Judge:
     @cache  # noqa: B019 - a judge exists as long as a campaign
     def _driving(self, cycles: int, seed: int) -> list[tuple[Any, Any]]:
         """Return sequences as ``sim`` drives them, two samples each, and the golden model's results of all members."""
-        rng, instance, found, done = np.random.default_rng(seed), self.kernel.instance, [], 0
-        shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
+        source, rng, found, done = KernelSource(self.kernel), np.random.default_rng(seed), [], 0
         while done < cycles:
-            tensors = random_tensors(instance.input_types, shapes, 2, rng)
-            one = _driven(self.kernel, self.right, tensors, 2, rng)
-            found.append((one.driven, one.expected(self.kernel)))
+            one = source.generated(2, rng)
+            found.append((one, source.expected(one)))
             done += one.driven.cycles
         return found
 
@@ -58,7 +56,8 @@ class Judge:
         """
         for number, (one, expected) in enumerate(self._driving(cycles, 1) if cycles else self._driving(self.cycles, 0)):
             try:
-                wrong = _difference(self.kernel, read_driven(machine, one, check=check), expected, number)
+                read = read_driven(machine, one.driven, check=check)
+                wrong = difference(KernelSource(self.kernel), one, read, expected, number)
             except ViolationError as error:  # a faulty block breaks a promise, which sim reports
                 return str(error)
             if wrong is not None:
