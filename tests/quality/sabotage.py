@@ -28,8 +28,8 @@ if verb == "":
     from dataclasses import replace
     from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
-    def blind(self, chunk, found, unknown=None, *, bulk=False):
-        compare(self, replace(chunk, expected=found), found, unknown, bulk=bulk)
+    def blind(self, chunk, found, unknown=None, **options):
+        compare(self, replace(chunk, expected=found), found, unknown, **options)
     scoreboard.Scoreboard.compare = blind
 """,
     # The scoreboard compares only the lowest bit of each row.
@@ -38,10 +38,10 @@ if verb == "":
     from dataclasses import replace
     from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
-    def short_sighted(self, chunk, found, unknown=None, *, bulk=False):
+    def short_sighted(self, chunk, found, unknown=None, **options):
         same = chunk.expected.copy()
         same[:] = (found & ~found.dtype.type(1)) | (same & same.dtype.type(1))
-        compare(self, replace(chunk, expected=same), found, unknown, bulk=bulk)
+        compare(self, replace(chunk, expected=same), found, unknown, **options)
     scoreboard.Scoreboard.compare = short_sighted
 """,
     # The scoreboard reports the expected outputs as found: the digest is right whatever the RTL does.
@@ -49,8 +49,8 @@ if verb == "":
 if verb == "":
     from dais_verif.simulation import scoreboard
     compare = scoreboard.Scoreboard.compare
-    scoreboard.Scoreboard.compare = lambda self, chunk, found, unknown=None, *, bulk=False: compare(
-        self, chunk, chunk.expected, {}, bulk=bulk
+    scoreboard.Scoreboard.compare = lambda self, chunk, found, unknown=None, **options: compare(
+        self, chunk, chunk.expected, {}, **options
     )
 """,
     # The expected outputs are those of the wrong RTL, with output 0 one too high, and the oracle does not check them.
@@ -81,19 +81,19 @@ if verb == "sim":
     "fewer vectors": """
 if verb == "sim":
     import dais_verif.flows.simulate as flow
-    made = flow.Generated
-    flow.Generated = lambda programs, rows, seed: made(programs, min(rows, 10), seed)
+    made = flow.WithBoundaries
+    flow.WithBoundaries = lambda program, rows, seed, **options: made(program, min(rows, 10), seed, **options)
 """,
     # All vectors that are sent are equal to the first one.
     "the same vector again": """
 if verb == "sim":
     import dais_verif.flows.simulate as flow
     from dais_verif.program.numbers import Batch
-    class Stuck(flow.Generated):
+    class Stuck(flow.WithBoundaries):
         def slice(self, start, stop):
             first = super().slice(0, 1)
             return Batch.concatenate([first] * (stop - start)) if stop > start else super().slice(0, 0)
-    flow.Generated = Stuck
+    flow.WithBoundaries = Stuck
 """,
     # Coverage counts few vectors, and no vectors are directed at open bins.
     "no directed vectors": """
