@@ -159,10 +159,11 @@ def test_a_difference_that_simulation_does_not_meet() -> None:
     rows: list[Any] = [(-1, 0, -1, 0, (0, 24, 0))]
     odd = 0xABCDEF
     bits = [(10, 0, 1, 2 << 56, (0, 24, 0)), (9, 2, -1, 1, (0, 1, 0))]
-    a = Program.build([*rows, (5, -1, -1, odd, (0, 24, 0)), *bits], [(3, 0, 0)], inp_shift=[0])
-    b = Program.build([*rows, (5, -1, -1, 1, (0, 1, 0))], [(1, 0, 0)], inp_shift=[0])
+    a = Program.build([*rows, (5, -1, -1, odd, (0, 24, 0)), *bits], [(3, 0, 0), (3, 0, 0)], inp_shift=[0])
+    b = Program.build([*rows, (5, -1, -1, 1, (0, 1, 0))], [(1, 0, 0), (1, 0, 0)], inp_shift=[0])
     found = compare_programs(a, b)
     assert found.witness == (Fraction(odd),)
+    assert found.equal == (False, None), "the first difference ends the search"
 
 
 def factors() -> tuple[Program, Program]:

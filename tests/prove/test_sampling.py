@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from prove.door import Run, mutant, run_prove
 from prove.reading import needs_yosys
 from support.programs import every_opcode
 
+import dais_verif
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.program import Program
 from dais_verif.prover.solving import sampling
@@ -75,6 +77,19 @@ def test_a_wrong_rule_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     solver = z3.Solver()
     solver.add(z3.parse_smt2_string(kept.read_text()))
     assert kept.name == "op_26.smt2" and str(solver.check()) == "sat"
+
+
+def test_what_contradicts_a_proof_stays_where_no_folder_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wrong.v").write_text(WRONG)
+    (tmp_path / "runs").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "runs"))
+    assert dais_verif.prove(EVERY).verdict is Verdict.PASS
+    assert list((tmp_path / "runs").iterdir()) == []
+    with_a_wrong_rule(monkeypatch)
+    assert dais_verif.prove(EVERY, rtl=tmp_path / "wrong.v", sample=100).verdict is Verdict.UNKNOWN
+    assert [path.name for path in (tmp_path / "runs").glob("*/disagreement/*")] == ["op_26.smt2"]
 
 
 def test_a_contradicted_proof_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
