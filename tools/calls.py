@@ -15,7 +15,6 @@ import marshal
 import os
 import py_compile
 import re
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -207,8 +206,7 @@ def _record(tree: Path, files: list[str], log: Path, record: Path) -> None:
     """Run the fast tests of ``files``; add a line for each test and, at the end, for each file to ``record``."""
     options = ["-m", "not slow", "--continue-on-collection-errors"]
     process = started(tree, files, {}, 600, [_Recorder(log, record)], options, PLACES, of_cpu=True)
-    while process.ended() is None:
-        time.sleep(0.2)
+    process.wait(0.2)
     with record.open("a") as out:
         out.writelines(json.dumps({"file": file}) + "\n" for file in files)
 

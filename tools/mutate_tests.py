@@ -58,6 +58,7 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="ask those that were not noticed again, other tests")
     parser.add_argument("--tests", nargs="*", default=[], help="test files as they are now, for those not noticed")
     parser.add_argument("--page", action="store_true", help="only write the page")
+    parser.add_argument("--note", default="", help="what the page says of this run")
     options = parser.parse_args()
     commit = _git("rev-parse", "--short=10", options.commit)
     folder = ROOT / "build" / "mutate-tests" / commit
@@ -69,7 +70,7 @@ def main() -> int:
             if time.monotonic() > end:
                 break
             campaign.ask(mutant, options.again or bool(options.tests))
-    PAGE.write_text(page(campaign, commit, options.mutants), encoding="utf-8")
+    PAGE.write_text(page(campaign, commit, options.mutants, options.note and f" {options.note}"), encoding="utf-8")
     return 0
 
 
@@ -150,13 +151,19 @@ class Campaign:
     def ask(self, mutant: Mutant, again: bool) -> None:
         """Run tests on ``mutant``, unless its answer is known, and keep what they say."""
         before = self.results.get(mutant.key)
+        if not before and mutant.key in self._explained:
+            self._keep(mutant, {"tier": "", "killers": [], "callers": 1, "seconds": {"fast": 0, "all": 0}, "asked": []})
+            return
         if before and (before["tier"] or not again or mutant.key in self._explained):
             return
         result = self._asked(mutant, before or {})
-        self.results[mutant.key] = result
-        with self._record.open("a") as file:
-            file.write(json.dumps(result) + "\n")
+        self._keep(mutant, result)
         print(f"{result['tier'] or 'SURVIVED':8} {result['cpu']:6.1f} s  {mutant.key}", *result["killers"], flush=True)
+
+    def _keep(self, mutant: Mutant, result: dict[str, Any]) -> None:
+        self.results[mutant.key] = {"key": mutant.key, "module": mutant.module, **result}
+        with self._record.open("a") as file:
+            file.write(json.dumps(self.results[mutant.key]) + "\n")
 
     def answer(self, one: dict[str, Any]) -> str:
         """Return who noticed a mutant: ``fast`` or ``full``; ``equal`` if nobody can; or nothing."""
@@ -202,8 +209,6 @@ class Campaign:
                 run.files(list(dict.fromkeys(one.partition("::")[0] for one in names)), "all", self._full, names)
                 tier = "full"
         return {
-            "key": mutant.key,
-            "module": mutant.module,
             "function": function,
             "tier": tier if run.killers else "",
             "killers": sorted(run.killers),
@@ -280,8 +285,7 @@ class _Runs:
             process = started(
                 campaign.tree, files, campaign.calls.seconds, 5, [plugin], options, environment, of_cpu=True
             )
-            while (ended := process.ended()) is None:
-                time.sleep(0.02)
+            ended = process.wait(0.02)
         except RuntimeError:  # no test was found
             return set()
         finally:
@@ -361,7 +365,21 @@ def _git(*words: str) -> str:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def page(campaign: Campaign, commit: str, count: int) -> str:
+_HEAD = """\
+# Mutants of the package
+
+{}, commit {}: {} mutants of `dais_verif`, of a sample of {}, made with the operators of cosmic-ray and chosen
+by package and size (`make mutate-tests`, which resumes and writes this page). A mutant meets the fast tests that call
+its function, cheap ones first, until three have failed, then those that import or call its module, and then the same
+tests with all cases and the slow ones. Behind those that nobody noticed are the CPU seconds that they had of fast tests
+and of the full run. Left out is what alters no behaviour by its form: annotations, type aliases, `__all__`, imports for
+types alone, numbers in texts of errors.
+
+The calls of {} test files were recorded.{}
+"""
+
+
+def page(campaign: Campaign, commit: str, count: int, note: str) -> str:
     """Return docs/mutants.md."""
     results = list(campaign.results.values())
     rows: dict[str, Counter[str]] = defaultdict(Counter)
@@ -369,14 +387,7 @@ def page(campaign: Campaign, commit: str, count: int) -> str:
         rows[_package(one["module"])][campaign.answer(one)] += 1
     total = sum(rows.values(), Counter[str]())
     lines = [
-        "# Mutants of the package\n",
-        f"{date.today()}, commit {commit}: {len(results)} mutants of `dais_verif`, the first of a sample of {count},",
-        "made with the operators of cosmic-ray and chosen by package and size (`make mutate-tests`, which resumes and",
-        "writes this page). A mutant met the fast tests that call its function, cheap ones first, until three failed,",
-        "then those that call its module, and then the same tests with all cases and the slow ones. Behind those that",
-        "nobody noticed are the CPU seconds of fast tests and of the full run. Left out is what alters no behaviour by",
-        "its form: annotations, type aliases, `__all__`, imports for types alone, numbers in texts of errors.\n",
-        f"The calls of {campaign.files()} test files were recorded; the others had no turn in the fast tests.\n",
+        _HEAD.format(date.today(), commit, len(results), count, campaign.files(), note),
         "| package | mutants | noticed by fast tests | by the full run alone | alters no behaviour | not noticed |",
         "|---|---|---|---|---|---|",
     ]
@@ -391,7 +402,8 @@ def page(campaign: Campaign, commit: str, count: int) -> str:
         lines.append(f"\n## {title}\n")
         found = [one for one in results if campaign.answer(one) == answer]
         lines += [f"- {_shown(one['key'])}{campaign.remark(one)}" for one in found] or ["None."]
-    lines.append("\n## Noticed by a single fast test\n\nThese tests must stay in the fast tests.\n")
+    lines.append("\n## Noticed by a single fast test\n")
+    lines.append("Of the tests that these mutants met, no other failed: they must stay in the fast tests.\n")
     single = [one for one in results if one["tier"] == "fast" and len(one["killers"]) == 1]
     lines += [f"- `{one['killers'][0]}`: {_shown(one['key'])}" for one in single] or ["None."]
     return "\n".join(lines) + "\n"

@@ -206,3 +206,10 @@ FINISHED = """\
 def test_rtl_that_ends_the_simulation_is_named(tmp_path: Path, simulator: str, log: str, expected: str) -> None:
     (tmp_path / "log").write_text(log)
     assert launch.cause(Simulation(simulator, "1", "model", (), tmp_path), tmp_path / "log").startswith(expected)
+
+
+def test_a_bench_that_fails_or_breaks_off_has_failed(tmp_path: Path) -> None:
+    cases = {"good": "", "wrong": "<failure/>", "broken": "<error/>", "left out": "<skipped/>"}
+    text = "".join(f'<testcase classname="bench" name="{name}">{inside}</testcase>' for name, inside in cases.items())
+    (tmp_path / "results.xml").write_text(f"<testsuites><testsuite>{text}</testsuite></testsuites>")
+    assert launch.failed_tests(tmp_path / "results.xml") == ["bench.wrong", "bench.broken"]

@@ -54,6 +54,16 @@ class Running:
         self.tree = tree
         self._pid, self._said, self._start = pid, said, time.monotonic()
 
+    def wait(self, often: float) -> Ended:
+        """Return the result; look for it after every ``often`` seconds. An interrupt also ends the process."""
+        try:
+            while (ended := self.ended()) is None:
+                time.sleep(often)
+        except KeyboardInterrupt:
+            os.killpg(self._pid, signal.SIGKILL)
+            raise
+        return ended
+
     def ended(self) -> Ended | None:
         """Return the result, or None while the process runs."""
         pid, status = os.waitpid(self._pid, os.WNOHANG)
