@@ -17,6 +17,7 @@ from dais_verif.errors import CertificateError, InputError
 from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff import evidence
 from dais_verif.signoff.bitstreams import stages
+from dais_verif.signoff.machines.judge import _grade
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, read_call
 from dais_verif.verdict import Verdict
@@ -86,3 +87,15 @@ def test_how_a_command_was_run_must_be_recorded(text: str | None, tmp_path: Path
         (tmp_path / CALL).write_text(text)
     with pytest.raises(CertificateError):
         read_call(tmp_path)
+
+
+def test_an_output_is_as_well_verified_as_its_best_evidence() -> None:
+    grades = {
+        (bits, proved, cycles): _grade(bits, proved, cycles)
+        for bits in (0, 1)
+        for proved in (0, 1)
+        for cycles in (0, 9)
+    }
+    assert {case for case, grade in grades.items() if grade == "proved"} == {(1, 1, 0), (1, 1, 9)}
+    assert {case for case, grade in grades.items() if grade == "sampled"} == {(1, 0, 9)}
+    assert set(grades.values()) == {"none", "proved", "sampled"}
