@@ -124,7 +124,7 @@ def verify_wrapper(
 
 def _result(name: str, outcome: AxisOutcome | ToolError, output_bits: int) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome))
+        return SimulatorResult(name, failure=str(outcome), code=outcome.code)
     heard = outcome.answer.heard
     beats = sum(one.compared for one in heard)
     return SimulatorResult(

@@ -81,7 +81,9 @@ class MachineRun:
             self._compare([self._rows(rows) for rows in expected])
         except ToolError as error:
             message = f"after {self._compared} of {total} cycles: {error}"
-            return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
+            return Finding(
+                Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error), code=error.code)]
+            )
         result = self._result(begin)
         if self._compared != total:
             raise AssertionError(f"{self._compared} of {total} cycles were compared")

@@ -110,7 +110,9 @@ class Run:
             done = self.answer.rows
             message = f"after {done} of {total} vectors: {error}"
             # The result of the compared vectors must not be lost, but other vectors must not count as compared.
-            return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
+            return Finding(
+                Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error), code=error.code)]
+            )
         result = self._result(begin)
         suspect = self._check_golden()
         if suspect is not None:

@@ -55,12 +55,16 @@ RTL_IN_ICARUS = "RTL in icarus"
 class SimulatorResult:
     """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
+    ``code``: the code of that error, if it is one of ``dais_verif.errors``.
+
     ``stopped``: whether it was built and started, and its run ended before everything was compared.
 
     ``bulk_vectors``: the number of compared vectors that ran outside cocotb. ``cached``: the build came from the cache.
     ``latency``: the latency of a clocked design, as given or found. ``also_read``: the files that the build read in
     addition to the given ones, with their SHA-256.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("code",)
 
     name: str
     version: str | None = None
@@ -77,6 +81,7 @@ class SimulatorResult:
     run_seconds: float = 0.0
     failure: str | None = None
     stopped: bool = False
+    code: str | None = None
 
     @property
     def vectors(self) -> int:

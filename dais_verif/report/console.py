@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.counts import counted
+from dais_verif.errors import MissingTool
 from dais_verif.printable import command_line
 from dais_verif.record.coverage import coverage_line
 from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
@@ -106,10 +107,8 @@ def _next_step(record: SimulationRecord) -> str:
         broken = next((name for name in failed if name not in ended), "the other simulator")
         alone = f"if {broken} cannot build this RTL, --sim {ended[0]} judges by {ended[0]} alone"
         return f"{record.verdict.next_step}; {alone}"
-    if "was not found on PATH" in record.message:
-        return "nothing is known about the RTL; install the missing tool"
-    if "is not an executable file" in record.message:
-        return "nothing is known about the RTL; correct the variable, or unset it"
+    if any(one.code == MissingTool.code for one in record.simulators):
+        return "nothing is known about the RTL; install the missing tool, or correct the variable that names it"
     return record.verdict.next_step
 
 

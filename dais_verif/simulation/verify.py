@@ -219,7 +219,7 @@ def _sha256(path: Path) -> str:
 
 def _result(name: str, outcome: SimulatorOutcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, StoppedRun))
+        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, StoppedRun), code=outcome.code)
     answer = outcome.answer
     return SimulatorResult(
         name,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from support.records import MISMATCH, PROGRAM, RECORD
+from support.said import as_recorded
 
 from dais_verif.program import read_binary, write_binary
 from dais_verif.record.base import SCHEMA
@@ -129,31 +130,27 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "says", "other"),
+    ("failures", "code", "other"),
     [
-        ((None, "no"), "icarus compared 9 vectors and found no mismatch; if verilator cannot build this RTL", "icarus"),
-        (("no", None), "verilator compared 9 vectors and found no mismatch; if icarus cannot build", "verilator"),
-        (("no", "no"), "nothing is known about the RTL; read the tool's log", None),
-        (
-            ("no", "NOT RUN: its build was ended"),
-            "read the tool's log; if icarus cannot build this RTL, --sim verilator judges by verilator alone",
-            "verilator",
-        ),
-        (("iverilog was not found on PATH", "g++ too"), "nothing is known about the RTL; install the missing", None),
+        ((None, "no"), "simulators", "icarus"),
+        (("no", None), "simulators", "verilator"),
+        (("no", "no"), "simulators", None),
+        (("no", "NOT RUN: its build was ended"), "simulators", "verilator"),
+        (("iverilog", "g++ too"), "missing-tool", None),
     ],
 )
 def test_a_simulator_that_failed_says_what_is_known_and_the_way_on(
-    failures: tuple[str | None, str | None], says: str, other: str | None
+    failures: tuple[str | None, str | None], code: str, other: str | None
 ) -> None:
     names = ("icarus", "verilator")
     simulators = [
-        SimulatorResult(name, "1", 9, 72) if failure is None else SimulatorResult(name, failure=failure)
+        SimulatorResult(name, "1", 9, 72) if failure is None else SimulatorResult(name, failure=failure, code=code)
         for name, failure in zip(names, failures, strict=True)
     ]
     message = "; ".join(filter(None, failures))
     text = printed(replace(RECORD, verdict=Verdict.TOOL_FAILURE, message=message, simulators=simulators))
     (line,) = [line for line in text.splitlines() if line.startswith("next ")]
-    assert says in line
+    as_recorded(line)
     assert ("--sim" in line) == (other is not None) and f"--sim {other or ''}" in f"{line} --sim "
 
 

@@ -201,7 +201,9 @@ def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) ->
 
 def _result(name: str, outcome: _Outcome | ToolError, job: MachineAxisJob) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun))
+        return SimulatorResult(
+            name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun), code=outcome.code
+        )
     heard = outcome.answer.heard
     beats = sum(one.compared for one in heard)
     return SimulatorResult(

@@ -314,7 +314,9 @@ def _digest(outcome: _Outcome) -> str | None:
 
 def _result(name: str, outcome: _Outcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
-        return SimulatorResult(name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun))
+        return SimulatorResult(
+            name, failure=str(outcome), stopped=isinstance(outcome, launch.StoppedRun), code=outcome.code
+        )
     answers = outcome.answers.values()
     return SimulatorResult(
         name,
