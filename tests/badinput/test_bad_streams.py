@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 from support.stream_machines import moving_sum, write_stream
 
 import dais_verif
@@ -67,8 +67,8 @@ def test_a_reset_that_leaves_something(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_such_bits(tmp_path: Path) -> None:
-    assert "needs stream, a TOML file that names its valid_in, valid_out, enable and reset" in refused(
-        COUNTER, tmp_path, None
+    assert all(
+        part in refused(COUNTER, tmp_path, None) for part in ("stream, a TOML", "valid_in, valid_out, enable", "reset")
     )
     assert "must be an output of one unsigned bit (the machine has none)" in refused(
         COUNTER, tmp_path, write_stream(tmp_path)
@@ -77,21 +77,21 @@ def test_a_machine_without_such_bits(tmp_path: Path) -> None:
 
 def test_options_that_only_programs_have(tmp_path: Path) -> None:
     stream = write_stream(tmp_path)
-    assert "axil is for programs" in refused(moving_sum(), tmp_path, stream, axil=True)
+    as_recorded(refused(moving_sum(), tmp_path, stream, axil=True))
     assert "user_bits is for programs" in refused(moving_sum(), tmp_path, stream, user_bits=4)
     assert "but this is a program" in refused(PROGRAM, tmp_path, stream)
     with raises(dais_verif.InputError):
         dais_verif.emit(moving_sum(), stream=stream)
     for more, said in (
-        ({"wrap": "uart", "stream": stream}, "stream is for wrap axis: on a board every output"),
-        ({"wrap": "uart", "axil": True}, "axil is for AXI4-Stream, not for wrap uart"),
+        ({"wrap": "uart", "stream": stream}, r"stream.*wrap.*board"),
+        ({"wrap": "uart", "axil": True}, r"axil.*AXI4-Stream.*wrap"),
         (
             {"wrap": "axis", "stream": stream, "cycles": 8},
-            "cycles is for wrap uart, spi or fifo: a stream has no fixed length",
+            r"cycles.*wrap.*stream",
         ),
-        ({"wrap": "fifo", "cycles": 0}, "cycles must be 1 to 4096, not 0"),
+        ({"wrap": "fifo", "cycles": 0}, r"cycles.*1 to 4096.*0"),
     ):
-        with pytest.raises(dais_verif.DaisError, match=said):
+        with raises(dais_verif.DaisError, match=said):
             dais_verif.emit(moving_sum(), output=tmp_path / "out", **more)
     with raises(dais_verif.InputError):
         dais_verif.emit(PROGRAM, wrap="uart", cycles=8, output=tmp_path / "out")

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from support.bitstreams import DESIGNS, FIFO, MACHINE, require_icestorm, stored
+from support.said import raises
 
 import dais_verif
 from dais_verif.bitstream.hints import read_hints, with_names
 from dais_verif.bitstream.logic import Cell, ReadBack
 from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import InputError
+from dais_verif.errors import BitstreamError, RequestError
 from dais_verif.flows.bitstream.build import BuildRequest, build
 from dais_verif.verdict import Verdict
 
@@ -100,13 +101,13 @@ def test_a_wrong_bitstream_stays_wrong(tmp_path: Path) -> None:
 )
 def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "placed.json").write_text(text)
-    with pytest.raises(InputError, match="is not what `nextpnr-ice40 --write` writes"):
+    with pytest.raises(BitstreamError, match="`nextpnr-ice40 --write` writes"):
         read_hints(tmp_path / "placed.json")
 
 
 def test_hints_belong_to_a_bitstream(tmp_path: Path) -> None:
     hints = written({}, tmp_path / "placed.json")
-    with pytest.raises(InputError, match="are for a bitstream"):
+    with raises(RequestError, match="bitstream"):
         dais_verif.prove(MACHINE.program, hints=hints)
     bare = DESIGNS["quantised_mac"]
     said = dais_verif.simulate(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from prove.door import run_prove
+from support.said import as_recorded
 
 from dais_verif.dut.placement import packed
 from dais_verif.program.assembler import assemble
@@ -66,7 +67,8 @@ def test_a_misread_branch_is_no_pass(directed: bool, tmp_path: Path, monkeypatch
         monkeypatch.setattr(conditions, "sides_of", lambda *_: Sides())
     run = run_prove(SUM, tmp_path, "--front-end", "slang", rtl=RARE, confirm=True)
     if directed:
-        assert run.ending == ("UNKNOWN", 6) and "proof and simulation disagree" in run.tree["message"]
+        assert run.ending == ("UNKNOWN", 6)
+        as_recorded(run.tree["message"])
     else:
         assert run.ending == ("PASS", 0)
 

@@ -131,7 +131,7 @@ def test_a_seeded_fault_is_shown_by_a_trace(name: str, tmp_path: Path) -> None:
     assert handshake["status"] == "REFUTED" and len(handshake["trace"]) - 1 == edges, handshake
     assert set(handshake["trace"][0]) >= {"rst", "en", "in_valid"}
     assert handshake["found"] != str(handshake["due"])
-    assert f"out_valid must be {handshake['due']} after {edges} clock edges" in run.tree["message"]
+    assert all(part in run.tree["message"] for part in ("out_valid", f"{handshake['due']}", f"{edges} clock"))
 
 
 def test_what_is_not_decided_is_unknown(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from prove.kernel_faults.campaign import chosen
 from prove.kernel_faults.faults import HardwareFault
 from prove.kernel_faults.instances import instances
 from prove.kernel_faults.judge import Found, Judge
+from support.said import as_recorded
 
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.kernels.forms.frame import memory_frame, ranges_frame
@@ -25,7 +26,7 @@ def judge() -> Judge:
 
 def test_the_right_machine_is_found_nowhere(judge: Judge) -> None:
     assert judge.driven(judge.right) is None
-    assert judge.proved(judge.right) == (Verdict.PASS, "in many ranges")
+    as_recorded(judge.proved(judge.right))
     assert judge(judge.right, 500)[0] is Found.EQUAL
 
 

@@ -131,7 +131,7 @@ def test_a_module_is_given_parameters(tmp_path: Path) -> None:
     assert wrong.ending == ("RTL_MISMATCH", 1), wrong.tree["message"]
     assert wrong.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
     unknown = proved(PARAMETERS, NAMES, tmp_path / "unknown", *given, "SUB=1")
-    assert "no parameter SUB; it has W, ADD" in unknown.tree["message"]
+    assert all(part in unknown.tree["message"] for part in ("SUB", "W, ADD"))
 
 
 @pytest.mark.parametrize(

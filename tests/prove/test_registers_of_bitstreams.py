@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from support.bitstreams import require_icestorm
+from support.said import raises
 
 from dais_verif.bitstream.logic import ReadBack
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProofError
 from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
 from dais_verif.flows.read_back.gates import bitstream_gates
 from dais_verif.prover.bit_level.aig import Aig
@@ -90,7 +91,7 @@ _ARRAY = "reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];"
     ("array", "reason"),
     [
         ("reg [8:0] memory [(1 << BUFFER_BITS) - 1:0];", "array \\[0:n\\]"),
-        (f"{_ARRAY} integer i; initial for (i = 0; i < 512; i = i + 1) memory[i] = 0;", "has initial contents"),
+        (f"{_ARRAY} integer i; initial for (i = 0; i < 512; i = i + 1) memory[i] = 0;", "contents"),
         (f"{_ARRAY} assign out_odd = ^memory[0] ^ ^memory[3];", "array \\[0:n\\]"),
     ],
     ids=["downwards", "initialised", "read at fixed places"],
@@ -102,7 +103,7 @@ def test_other_arrays_are_refused(logic: ReadBack, tmp_path: Path, array: str, r
             _ARRAY: array.replace("assign out_odd", "wire out_odd"),
             "crc <= crc_next;": "crc <= crc_next ^ out_odd;",
         }
-    with pytest.raises(InputError, match=reason):
+    with raises(ProofError, match=reason):
         _proved(logic, tmp_path, edits)
 
 

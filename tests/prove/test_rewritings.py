@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from prove.soundness.rewritings import REWRITINGS, retimed, rewritten
 from support.places import CORPUS
+from support.said import raises
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.placement import packed
@@ -88,7 +89,7 @@ def test_a_twin_that_lacks_a_register_is_refused(tmp_path: Path) -> None:
     assert found is not None
     (tmp_path / "lost.v").write_text(lost.replace("endmodule", f"  always @* {found[1]} = {found[2]};\nendmodule"))
     netlist = elaborate([tmp_path / "lost.v"], "model", {})
-    with pytest.raises(InputError, match="mixes vectors of different clock edges"):
+    with raises(InputError, match=r"vectors.*clock"):
         prove(program, netlist, packed(program, Clocking("clk")), ProofOptions(jobs=1))
 
 

@@ -11,6 +11,7 @@ import z3
 from prove.door import Run, mutant, run_prove
 from prove.reading import needs_yosys
 from support.programs import every_opcode
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
@@ -71,7 +72,7 @@ def test_a_wrong_rule_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert believed.ending == ("PASS", 0) and believed.tree["ops"][26]["method"] == "identical"
     run = run_prove(EVERY, tmp_path, "--sample", 100, rtl=WRONG)
     assert run.ending == ("UNKNOWN", 6)
-    assert "the normal form and the solver disagree: a defect of dais-verif" in run.tree["message"]
+    as_recorded(run.tree["message"])
     assert run.tree["sample"]["contradicted"] == ["op 26"] and run.tree["proved_outputs"] == []
     (kept,) = (tmp_path / "out" / "disagreement").iterdir()
     solver = z3.Solver()
@@ -105,7 +106,8 @@ def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(decide, "_FOREIGN_SECONDS", 0.0)
     sample = sample_of(run_prove(EVERY, tmp_path, rtl=RTL))
-    assert sample["confirmed"] == 0 and set(sample["undecided"].values()) == {"no time was left"}
+    assert sample["confirmed"] == 0
+    as_recorded(set(sample["undecided"].values()))
 
 
 @pytest.mark.parametrize("foreign", [False, True], ids=["ours", "foreign"])

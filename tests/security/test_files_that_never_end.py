@@ -14,7 +14,7 @@ import pytest
 from support.signing import DESIGN
 
 from dais_verif.cli import main
-from dais_verif.errors import InputError
+from dais_verif.errors import FileError, InputError
 from dais_verif.files import read_plain, read_toml
 from dais_verif.program import write_binary
 
@@ -123,9 +123,9 @@ def test_keys_of_many_parts(text: str, fine: bool, tmp_path: Path) -> None:
 def test_limits_are_exact(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"1234")
     assert read_plain(tmp_path / "x", 4) == b"1234"
-    with pytest.raises(InputError, match="it has 4 bytes, must have at most 3"):
+    with pytest.raises(FileError, match=r"4 bytes.*3"):
         read_plain(tmp_path / "x", 3)
     with pytest.raises(InputError, match="No such file"):
         read_plain(tmp_path / "y", 3)
-    with pytest.raises(InputError, match="Is a directory; name a regular file"):
+    with pytest.raises(InputError, match="Is a directory"):
         read_plain(tmp_path, 3)

@@ -26,11 +26,12 @@ from support.pages import (
     regression,
     signoff,
 )
+from support.said import raises
 
 from dais_verif.cli.main import _run
 from dais_verif.dut.ports_file import read_ports_file
 from dais_verif.emitter.delays import read_delay_model
-from dais_verif.errors import DaisError, InputError
+from dais_verif.errors import DaisError, InputError, RecordError
 from dais_verif.program import write_binary
 from dais_verif.record.read import parse_record
 from dais_verif.regression.manifest import read_manifest
@@ -101,7 +102,7 @@ def test_a_record_with_other_shapes_is_refused(where: tuple[Any, ...], value: ob
         inside = inside[key]
     assert parse_record(json.dumps(tree).encode(), "r.json")
     inside[where[-1]] = value
-    with pytest.raises(InputError, match=r"r\.json is not a valid record") as caught:
+    with raises(RecordError, match=r"r\.json.*valid record") as caught:
         parse_record(json.dumps(tree).encode(), "r.json")
     assert where[0] in str(caught.value)
 
@@ -215,7 +216,7 @@ def test_odd_tables_are_read_or_refused(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a = " + "[" * 3000 + "]" * 3000, "a = " + "{a = " * 3000 + "1" + "}" * 3000])
 def test_tables_three_thousand_levels_deep_are_refused(kind: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(text)
-    with pytest.raises(InputError, match="is not valid TOML"):
+    with pytest.raises(InputError, match="valid TOML"):
         TABLES[kind][0](tmp_path / "x.toml")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
 from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
@@ -127,7 +128,7 @@ def test_our_own_rtl_reaches_nothing(tmp_path: Path) -> None:
 
 def test_lines_are_told() -> None:
     use = found('a\n"b\\\nc" /*\n\n*/ $system')[0]
-    assert str(use) == "x.v:5: $system is a system call that does more than compute or print"
+    as_recorded(str(use))
 
 
 ROM = """module rom #(parameter FILE = "whatever.mem") (output [7:0] q);
@@ -231,7 +232,7 @@ def test_a_sign_off_runs_nothing_of_it(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", QUICK.replace("icarus", "verilator") + GIVEN, evil(tmp_path))
     ending = sign(folder)
     assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7)
-    assert "$system is a system call" in ending.stage("outside")["message"]
+    as_recorded(ending.stage("outside")["message"])
     assert {stage["name"] for stage in ending.tree["stages"] if stage["passed"]} == {"rtl"}
     assert not (tmp_path / "PWNED").exists()
 

@@ -30,12 +30,18 @@ PACKAGE = ROOT / "dais_verif"
 CACHE = ROOT / "build" / "reworded"
 ASKED = os.environ.get("DAIS_TESTS_REWORD") == "1"
 
-#: What holds no messages: emitted RTL, scripts of tools, and text that is compared with generated pages.
-_LEFT = ("emitter", "troubleshooting_page.py", "prover/slang/kinds")
+#: What holds few messages, but names of bins, emitted RTL, and text that is compared with generated pages.
+_LEFT = ("coverage", "emitter", "troubleshooting_page.py", "prover/slang/kinds")
 #: Calls and methods whose arguments are patterns, names or code.
 _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "replace", "startswith", "endswith"}
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
 _CODE = re.compile(r"<=|\(\);|@\(|\$|//|\w = \w|#include|</|\bimport \w+\n|--\w+=|\bendmodule\b|\b(begin|wire|assign) ")
+#: Words of prose that are also names somewhere.
+_COMMON = """
+after again against all also and because before both built changed could do due each everything first for found from
+given held how in is its least less made most must next no none not of on once only or out outside same short shown
+than that the then they to up used wanted what where which who why with within without write written wrong
+"""
 _QUOTED = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*"|\S*[^a-z\s,;:.()]\S*""")
 _WORD = re.compile(r"(?<![\w{}%$./\\-])[a-z]{3,}(?![\w{}%$/\\=-]|\.\w)")
 
@@ -54,7 +60,7 @@ def names() -> frozenset[str]:
                         found.add(name)
                     case ast.Constant(value=str(name)) if folder == "cli" and re.fullmatch(r"-*[a-z]+(-[a-z]+)*", name):
                         found.update(re.findall(r"[a-z]+", name))
-    return frozenset(found)
+    return frozenset(found - set(_COMMON.split()))
 
 
 def reworded(text: str) -> str:
@@ -82,6 +88,9 @@ class _Rewording(ast.NodeTransformer):
         self.generic_visit(node)
         self._raised = False
         return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node if any(ast.unparse(base).endswith("Enum") for base in node.bases) else self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)

@@ -51,7 +51,7 @@ def raises(kind: Any, match: str | None = None) -> Iterator[pytest.ExceptionInfo
 
     ``match``: what the message must have, whatever its wording: names and numbers.
     """
-    with pytest.raises(kind, match=match) as caught:
+    with pytest.raises(kind, match=match or None) as caught:
         yield caught
     as_recorded(caught.value)
 

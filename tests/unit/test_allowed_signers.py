@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.errors import CertificateError, InputError
 from dais_verif.signoff.allowed_signers import absolute_time, principals
 from dais_verif.signoff.sshsig import public_key, sign
 
@@ -128,18 +129,18 @@ def test_who_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("ada@lab", "line 1: must be: principals"),
-        ("ada ssh-ed25519 ***", "not base64"),
-        (line(options='valid-after="soon"'), "'soon' is not a time"),
-        (line(key=OTHER) + line(options='namespaces="*",namespaces="git"'), "line 2: it has namespaces twice"),
-        (line(options='from="lab"'), "'from=\"lab\"' is not one that allowed signers files have"),
-        (line(kind="ssh-rsa"), "not of type ssh-rsa"),
+        ("ada@lab", "line 1"),
+        ("ada ssh-ed25519 ***", "base64"),
+        (line(options='valid-after="soon"'), r"'soon'.*time"),
+        (line(key=OTHER) + line(options='namespaces="*",namespaces="git"'), "line 2"),
+        (line(options='from="lab"'), "'from=\"lab\"'.*allowed signers files"),
+        (line(kind="ssh-rsa"), "type ssh-rsa"),
     ],
     ids=["short", "base64", "time", "twice", "unknown", "type"],
 )
 def test_a_file_that_cannot_be_understood(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "signers").write_text(text)
-    with pytest.raises(InputError, match=says):
+    with raises(CertificateError, match=says):
         principals(tmp_path / "signers", public_key(KEY), NOW)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -104,7 +104,7 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
     for wrong in ({"front_end": "verific"}, {"sample": 101}, {"timeout": 0}, {"seed": -1}, {"timeout": float("nan")}):
         with raises(dais_verif.RequestError):
             dais_verif.prove(SUM, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(dais_verif.RequestError, match="latency needs clock"):
+    with raises(dais_verif.RequestError):
         dais_verif.prove(SUM, rtl=bug, latency=3)
     with raises(dais_verif.RequestError):
         dais_verif.prove(SUM, rtl=bug, simulators="ghdl")
@@ -236,5 +236,6 @@ def test_what_a_claim_rests_on_comes_back_from_its_words() -> None:
 def test_a_claim_says_no_more_than_it_has_to() -> None:
     claim = Claim.of(("op", 7), Status.PROVED, Method.SMT, signal="v7", basis=Basis.RANGES | Basis.TWO_LEVELS)
     assert (claim.kind, claim.number, claim.name) == ("op", 7, "op 7")
-    assert claim.means == "smt, 2 levels of ops, ranges" and claim.basis == Basis.RANGES | Basis.TWO_LEVELS
+    assert claim.basis == Basis.RANGES | Basis.TWO_LEVELS
+    as_recorded(claim.means)
     assert Claim.of(("output", 0), Status.UNKNOWN, Method.SMT).name == "output 0"

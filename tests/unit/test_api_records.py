@@ -10,6 +10,7 @@ from filelock import FileLock
 from support.said import raises
 
 import dais_verif
+from dais_verif.errors import RecordError
 from dais_verif.program import Program
 from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.simulation import SimulationRecord
@@ -29,18 +30,18 @@ def test_a_certificate_record_keeps_its_facts() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("schema", "dais-verif/proof/1", "its schema must be"),
-        ("schema", None, "its schema must be"),
-        ("exit_code", 1, "exit_code is 1, must be 0 with PASS"),
+        ("schema", "dais-verif/proof/1", "schema"),
+        ("schema", None, "schema"),
+        ("exit_code", 1, r"exit_code is 1.*0.*PASS"),
         ("exit_code", None, "exit_code is None"),
-        ("verdict", "FINE", "is not a SimulationRecord"),
+        ("verdict", "FINE", "SimulationRecord"),
     ],
 )
 def test_another_text_is_no_record(field: str, value: object, says: str) -> None:
     record = dais_verif.simulate(SUM, simulators="icarus", vectors=5)
     tree = json.loads(record.to_json())
     assert SimulationRecord.from_json(json.dumps(tree)) == record
-    with pytest.raises(dais_verif.InputError, match=says):
+    with raises(RecordError, match=says):
         SimulationRecord.from_json(json.dumps({**tree, field: value}))
     with raises(dais_verif.InputError):
         SimulationRecord.from_json("[" * 100_000)

@@ -12,7 +12,7 @@ from support.said import raises
 
 import dais_verif
 from dais_verif.approx import read as read_configurations
-from dais_verif.errors import InputError
+from dais_verif.errors import ApproximationError, InputError, RequestError
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 
@@ -71,20 +71,18 @@ def test_a_seed_finds_the_same_and_a_search_goes_on(files: tuple[Path, Path], tm
 
 def test_what_was_kept_of_something_else_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
     dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1)
-    with pytest.raises(InputError, match="another grid"):
+    with raises(ApproximationError, match="grid"):
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, grid=3, resume=True)
     (tmp_path / "a.txt.tried.json").write_text("{")
     with raises(InputError):
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, resume=True)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"), [({"budget": "x"}, "finite number"), ({"budget": 1, "tries": 0}, "tries must be")]
-)
+@pytest.mark.parametrize(("options", "said"), [({"budget": "x"}, "number"), ({"budget": 1, "tries": 0}, "tries")])
 def test_wrong_requests_are_refused(
     files: tuple[Path, Path], tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with raises(RequestError, match=said):
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", **options)
 
 

@@ -65,19 +65,19 @@ def test_a_floor_that_is_not_reached(kink: str, capsys: pytest.CaptureFixture[st
     assert run(kink, *FEW, "--no-directed", "--floor", "99.9") == 7
     text = capsys.readouterr().out
     assert "NOT_SIGNED_OFF" in text
-    assert "the floor is 99.9 %" in text
+    assert "floor is 99.9 %" in text
 
 
 def test_no_vector_is_no_pass(kink: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(kink, "--vectors", "0", "--no-directed") == 6
-    assert "NOT_RUN  nothing was counted: there was no vector" in capsys.readouterr().out
+    as_recorded(capsys.readouterr().out)
 
 
 def test_a_program_without_bits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "empty.bin"
     path.write_bytes(write_binary(Program.build([], [(-1, 0, 0)], inp_shift=[0]), "v1"))
     assert run(str(path)) == 6
-    assert "no op of the program has any bits" in capsys.readouterr().out
+    as_recorded(capsys.readouterr().out)
 
 
 def test_a_broken_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,5 +101,6 @@ def test_what_is_written_is_said(kink: str, tmp_path: Path, capsys: pytest.Captu
     words = ["coverage", kink, "--no-directed", "--html", str(tmp_path / "p.html"), "-o", str(tmp_path / "out")]
     assert run(*words[1:]) == 0
     told = " ".join(capsys.readouterr().err.split())
-    assert "p.html: the record as a page" in told and "out: the record, and the bins as CSV" in told
+    assert all(part in told for part in ("record", "bins as CSV"))
+    as_recorded(told)
     assert (tmp_path / "p.html").is_file() and (tmp_path / "out" / "open.csv").is_file()

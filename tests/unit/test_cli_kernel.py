@@ -203,7 +203,7 @@ class TestBuild:
         (tmp_path / "conv.toml").write_text(CONV)
         dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
         (tmp_path / "conv" / "model.v").write_text("mine")
-        with pytest.raises(InputError, match="was edited"):
+        with raises(InputError):
             dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
 
     def test_a_kernel_of_ones_own(self, tmp_path: Path) -> None:

@@ -76,13 +76,15 @@ def test_unknown_is_nan_and_a_broken_promise_is_exit_code_2(invoke: Invoke, tmp_
     path.write_text(json.dumps(tree({}, [connect(read, signal("y", NIBBLE, exposed=True))])))
     np.savez(tmp_path / "x.npz", i=np.array([[0], [3]]))
     done = invoke("run", path, "--inputs", tmp_path / "x.npz")
-    assert done.exit_code == 2 and "sequence 0, cycle 1: mem[0:1 + 1*i[0:1]] with index 3" in done.output
+    assert done.exit_code == 2 and all(
+        part in done.output for part in ("sequence 0, cycle 1: mem[0:1 + 1*i[0:1]]", "index 3")
+    )
     assert "0,1,nan" in invoke("run", path, "--inputs", tmp_path / "x.npz", "--unchecked").output
 
 
 def test_check_says_what_is_in_it(invoke: Invoke, tmp_path: Path) -> None:
     done = invoke("check", FSM / "f05_dense_folded" / "fsm.json.gz")
-    assert done.exit_code == 0 and "the machine is valid" in done.output
+    assert done.exit_code == 0 and "machine is valid" in done.output
     assert "dot 64, ctl 5" in done.output and "4 of 851 bits" in done.output
     record = dais_verif.check(FSM / "f05_dense_folded" / "fsm.json.gz")
     assert record.machine is not None and record.machine.inputs == {"rst": 1, "x": 16}

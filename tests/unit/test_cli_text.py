@@ -138,5 +138,5 @@ def test_a_binary_or_json_is_read_as_such_whatever_its_name(folder: Path, corpus
 
 def test_a_text_by_another_name_is_not_guessed(folder: Path) -> None:
     (folder / "p.txt").write_text(TEXT)
-    with pytest.raises(ProgramError, match="DAIS binary"):
+    with raises(ProgramError):
         load("p.txt")

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, VhdlError
 from dais_verif.synthesis import vhdl
 from dais_verif.synthesis.ghdl_netlist import Gate, Module, modules
 from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
@@ -223,7 +224,7 @@ def test_the_last_write_of_an_edge_holds() -> None:
 
 
 def test_a_memory_that_is_read_after_it_was_written_is_refused() -> None:
-    with pytest.raises(InputError, match="after it was written"):
+    with raises(VhdlError):
         memory("$mem_wr_sync", "$mem_rd")
 
 
@@ -237,5 +238,5 @@ def test_modules_have_names_of_their_own() -> None:
     text = written([replace(top, gates=instances), *others], lambda file: file, lambda place: False)
     for line in ("module t;", "module s_s_always;", "module s_s_always_2;", "  s_s_always u0 (", "  s_s_always_2 u1 ("):
         assert line in text.split("\n")
-    with pytest.raises(InputError, match=r"^m\.vhd:1: .*m\.vhd:1: .*rename"):
+    with raises(InputError):
         written([top, others[0], others[0]], lambda file: file, lambda place: False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+from support.said import as_recorded
 
 from dais_verif.errors import ToolError
 from dais_verif.program.ports import Element, Ports
@@ -107,7 +108,7 @@ def test_the_order_of_simulators_does_not_decide(
 def test_a_program_without_output_bits() -> None:
     verdict, text = judge({"icarus": NO_BITS, "verilator": NO_BITS}, 0)
     assert verdict is Verdict.NOT_RUN
-    assert text == "nothing was compared: the program has no output bits"
+    as_recorded(text)
 
 
 def test_only_a_pass_has_exit_code_0() -> None:

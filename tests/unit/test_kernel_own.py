@@ -166,36 +166,36 @@ map = ["[1]", "[0]"]
 
 #: The text that is replaced, its replacement, and words of the error.
 WRONG = [
-    ('program = "one.bin"', "", "program is None, must be the path of a program"),
+    ('program = "one.bin"', "", r"None.*path of a"),
     ('program = "one.bin"', 'program = "none.bin"', "none.bin"),
-    ("index_space = [2, 3]", "index_space = [2, 0]", "index_space is .2, 0., must be 1 to 5 sizes from 1 on"),
-    ("index_space = [2, 3]", "index_space = [1, 1, 1, 1, 1, 1]", "must be 1 to 5 sizes"),
+    ("index_space = [2, 3]", "index_space = [2, 0]", r"index_space is .2, 0.*1 to 5.*1"),
+    ("index_space = [2, 3]", "index_space = [1, 1, 1, 1, 1, 1]", "1 to 5"),
     (
         "index_space = [2, 3]",
         "index_space = [3]",
-        "own.toml': x: dimension 1 follows dimension 1 of the index space, which has 1",
+        r"own.toml': x.*1.*1.*index.*1",
     ),
-    ("index_space", "indexspace", "'indexspace' is not a key; known keys are program, layout, index_space"),
-    ('name = "x"', "", r"inputs\[0\]: name is None, must be a string"),
-    ('name = "x"', 'name = "y"', "two tensors are called 'y'"),
-    ('type = "s4.1"', 'type = "f32"', r"inputs\[0\]: 'f32' is not a type"),
+    ("index_space", "indexspace", r"'indexspace'.*key; known.*layout, index_space"),
+    ('name = "x"', "", r"inputs\[0\]: name is None"),
+    ('name = "x"', 'name = "y"', r"tensors.*'y'"),
+    ('type = "s4.1"', 'type = "f32"', r"inputs\[0\]: 'f32'.*type"),
     ('type = "s4.1"', 'type = "u5000.1"', "exceeds a limit"),
-    ("pad = -1.5", "pad = 0.3", r"inputs\[0\]: s4.1 does not hold the pad value 0.3"),
-    ("pad = -1.5", "pad = nan", "pad is nan, must be a number"),
-    ("pad = -1.5", "pads = 0", "'pads' is not a key; known keys are name, shape, type, map, pad"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]"]', "must be a pattern for each of 2 dimensions"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "0.5*[0]"]', "'0.5.* is not a pattern"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 2..1"]', "the first element must not be after the last"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 16777217"]', "does not fit binary32"),
+    ("pad = -1.5", "pad = 0.3", r"inputs\[0\]: s4.1.*pad value 0.3"),
+    ("pad = -1.5", "pad = nan", r"pad.*number"),
+    ("pad = -1.5", "pads = 0", r"'pads'.*key; known.*shape, type.*pad"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]"]', r"pattern.*2"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "0.5*[0]"]', r"'0.5.*pattern"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 2..1"]', r"element.*last"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 16777217"]', "binary32"),
     (
         'map = ["[1]", "[0] + 1"]',
         'map = ["[1]", "[0] + 0..1"]',
         "has 1 input, and a member 2 elements: 2 of x",
     ),
-    ("shape = [3, 2]", "shape = [3, 2, 1]", "must be a pattern for each of 3 dimensions"),
-    ("[[inputs]]", "[inputs]", "inputs must be tables"),
-    ("[[outputs]]", "outputs = 3\n[[more]]", "'more' is not a key"),
-    ("program", "= 3\nprogram", "is not valid TOML"),
+    ("shape = [3, 2]", "shape = [3, 2, 1]", r"pattern.*3"),
+    ("[[inputs]]", "[inputs]", r"inputs.*tables"),
+    ("[[outputs]]", "outputs = 3\n[[more]]", r"'more'.*key"),
+    ("program", "= 3\nprogram", "valid TOML"),
 ]
 
 
@@ -220,7 +220,7 @@ class TestFile:
     )
     def test_what_is_wrong_is_named(self, folder: Path, old: str, new: str, said: str) -> None:
         assert old in ONE
-        with pytest.raises((InputError, ProgramError), match=said) as refused:
+        with raises((InputError, ProgramError), match=said) as refused:
             read(folder, ONE.replace(old, new, 1))
         assert "\n" not in str(refused.value)
 

@@ -118,7 +118,7 @@ class TestPrintout:
         said = "'out 2.000000, first 4\\n', must print 'out 1.000000, first 4\\n'"
         assert found.message == f"icarus: member [0, 0] of sample 0 prints {said}"
         assert found.simulators[0].texts is not None and found.simulators[0].texts[0].count("\n") == 6
-        with pytest.raises(InputError, match="port tap of the design has"):
+        with raises(InputError, match=r"port.*design"):
             print_members(replace(one, taps=TAPS[1:]), xs, simulators=["icarus"], folder=tmp_path, rtl=rtl)
 
 

@@ -101,7 +101,7 @@ class TestElementwise:
     def test_the_exact_type_is_written_back(self) -> None:
         x = Tensor.of(FixedType(1, 3, 2), 4)
         asked = HabanaKernelParams("mul", (x, x), (Tensor.of(F32, 4),))
-        with pytest.raises(GlueError, match="it requires output_types") as refused:
+        with pytest.raises(GlueError, match="output_types") as refused:
             instantiate(LIBRARY, asked)
         assert refused.value.glue_code is GlueCode.INCOMPATIBLE_DATA_TYPE
         again = apply_written(asked, refused.value.instance.written_back)
@@ -557,11 +557,11 @@ class TestMembers:
     def test_what_is_given_is_looked_at(self) -> None:
         instance = self.instance()
         for x, said in (
-            ([np.zeros((1, 5, 4), dtype=np.int64)], "has shape"),
-            ([np.full((1, 4, 5), 8)], "s4.0 does not hold"),
+            ([np.zeros((1, 5, 4), dtype=np.int64)], "shape"),
+            ([np.full((1, 4, 5), 8)], "s4.0"),
             ([], "reads 1 tensors, not 0"),
         ):
-            with pytest.raises(InputError, match=said):
+            with raises(InputError, match=said):
                 run_instance(instance, x)
 
     def test_pads_are_read_outside_and_writes_outside_are_dropped(self) -> None:
@@ -582,5 +582,5 @@ class TestMembers:
     def test_contents(self) -> None:
         tensor = constant_tensor(FixedType(1, 3, 0), np.arange(6).reshape(2, 3))
         assert tensor.geometry.shape == (3, 2) and content_of(tensor).tolist() == [[0, 1, 2], [3, 4, 5]]
-        with pytest.raises(InputError, match="raw integers -8 to 7"):
+        with pytest.raises(InputError, match=r"raw.*-8 to 7"):
             constant_tensor(FixedType(1, 3, 0), [8])

@@ -13,7 +13,7 @@ from support.machines import BIT, NIBBLE, block, connect, counter, cycles, machi
 from support.places import FSM
 from support.said import raises
 
-from dais_verif.errors import InputError, ProgramError, ViolationError
+from dais_verif.errors import MachineInputError, ProgramError, ViolationError
 from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Schedule, load_machine, looks_like_machine
 
@@ -170,11 +170,11 @@ def test_two_writes_of_one_word_at_one_edge_are_a_broken_promise_or_unknown() ->
 def test_inputs_are_checked() -> None:
     of = read_tree(counter(rst_to=[0]))
     for inputs, message in (
-        ({}, "inputs are , must be en"),
-        ({"en": [1], "x": [1]}, "inputs are en, x, must be en"),
-        ({"en": [[1, 1]]}, "cycle 0: en has 2 elements, must have 1"),
+        ({}, r"inputs.*en"),
+        ({"en": [1], "x": [1]}, r"inputs.*en, x.*en"),
+        ({"en": [[1, 1]]}, r"cycle 0: en.*2 elements.*1"),
     ):
-        with pytest.raises(InputError, match=message):
+        with raises(MachineInputError, match=message):
             cycles(of, **inputs)
 
 

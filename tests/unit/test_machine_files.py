@@ -174,13 +174,13 @@ def test_convert_there_and_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "to", "line"),
     [
-        ("m.bin", None, "this is a machine, which is written as alirfsm or mach, not as v1"),
-        ("m.mach", "alir", "not as alir"),
-        ("m.mach.gz", None, "text is not compressed"),
+        ("m.bin", None, r"machine.*v1"),
+        ("m.mach", "alir", "alir"),
+        ("m.mach.gz", None, r"text.*compressed"),
     ],
 )
 def test_what_a_machine_is_not_written_as(name: str, to: str | None, line: str, tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=line):
+    with raises(RequestError, match=line):
         dais_verif.convert(FSM / "f01_counter" / "fsm.json.gz", tmp_path / name, to=to)
 
 

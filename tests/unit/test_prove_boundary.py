@@ -10,7 +10,7 @@ from support.wiring import Wiring
 
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire
 from dais_verif.dut.placement import packed
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProofError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports
 from dais_verif.prover.boundary import Boundary, Piece
@@ -154,13 +154,13 @@ def test_the_boundary_of_a_program_without_a_design() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"other": 7}, r"module 'model' has no input 'model_inp' \(ports: other, model_out\)"),
-        ({"model_inp": 6}, "input 'model_inp' of module 'model' has 6 bits; this program needs 7"),
-        ({"model_inp": 8}, "input 'model_inp' of module 'model' has 8 bits; this program needs 7"),
+        ({"other": 7}, r"'model'.*'model_inp' \(ports.*model_out\)"),
+        ({"model_inp": 6}, r"'model_inp'.*'model'.*6 bits.*7"),
+        ({"model_inp": 8}, r"'model_inp'.*'model'.*8 bits.*7"),
     ],
 )
 def test_ports_that_do_not_fit(inputs: dict[str, int], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ProofError, match=message):
         Boundary.of(PROGRAM, design(**inputs), packed(PROGRAM))
 
 

@@ -78,7 +78,7 @@ def test_what_nothing_needs_may_keep_state() -> None:
     before = only_driver(wiring, "count")
     assert settle(wiring) == {}
     assert only_driver(wiring, "count") is before
-    with pytest.raises(StateError, match="'count' keeps state"):
+    with pytest.raises(StateError, match=r"'count'.*state"):
         settle(wiring, ["q", "count"])
 
 
@@ -120,7 +120,7 @@ def test_pins_of_a_register(name: str) -> None:
 
 def test_a_second_enable_is_held_at_one() -> None:
     wiring = wired("a", "b").register("q", 4, lambda s: ite(band(s("a"), s("b")), s("IN"), s("q")))
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring)
 
 
@@ -268,7 +268,7 @@ STATE: dict[str, Callable[..., Term]] = {
 @pytest.mark.parametrize("name", STATE)
 def test_state_is_refused(name: str) -> None:
     wiring = wired("rst", "en").register("q", 4, STATE[name])
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring)
 
 
@@ -316,7 +316,7 @@ def test_one_bit_that_keeps_state_among_others() -> None:
         return concat(s("IN", 1, 3), bnot(s("q", 0, 1)))
 
     wiring = wired("a").register("q", 4, following)
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring)
 
 
@@ -330,7 +330,7 @@ def test_a_shift_register_is_a_pipeline_bit_by_bit() -> None:
 def test_bits_that_change_places_are_a_loop() -> None:
     wiring = wired().register("q", 4, lambda s: concat(s("q", 0, 2), s("q", 2, 2)))
     assert settle(wiring) == {}
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         data_of(wiring)
 
 
@@ -386,13 +386,13 @@ def test_a_register_reads_its_gate() -> None:
 
 def test_a_gate_that_valid_vectors_do_not_open() -> None:
     wiring = gated(lambda s: s("a", 0, 1))
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring, constants={"v": 1}, clocking=VALID)
 
 
 def test_a_gate_that_is_one_of_two() -> None:
     wiring = gated(lambda s: band(s("v1"), s("a", 0, 1)))
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring, constants={"v": 1}, clocking=VALID)
 
 
@@ -404,7 +404,7 @@ def test_two_gates() -> None:
 
 def test_a_gate_that_opens_at_zero_is_state() -> None:
     wiring = gated(lambda s: bnot(s("v1")))
-    with pytest.raises(StateError, match="'q' keeps state"):
+    with pytest.raises(StateError, match=r"'q'.*state"):
         settle(wiring, constants={"v": 1}, clocking=VALID)
 
 

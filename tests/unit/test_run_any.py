@@ -31,13 +31,13 @@ def test_a_program_is_run_as_ever() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"x": EN, "jobs": 2}, "jobs is for programs"),
-        ({"x": EN, "engine": "numpy"}, "engine must be one of auto, fast, exact"),
-        ({"x": np.ones((1, 1))}, "a mapping from its signals to arrays, not ndarray"),
+        ({"x": EN, "jobs": 2}, "jobs"),
+        ({"x": EN, "engine": "numpy"}, r"engine.*auto, fast, exact"),
+        ({"x": np.ones((1, 1))}, "signals"),
     ],
 )
 def test_what_a_machine_does_not_take(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, match=message):
         dais_verif.run(MACHINE, **asked)
 
 

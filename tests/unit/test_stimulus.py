@@ -18,7 +18,7 @@ from support.said import raises
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, VectorError
 from dais_verif.golden import oracle, run
 from dais_verif.program import FixedType, Program, load
 from dais_verif.program.numbers import Batch
@@ -210,8 +210,8 @@ def test_of_an_npz_it_is_the_array_with_rows_of_that_size(tmp_path: Path) -> Non
     x = np.arange(24.0).reshape(4, 1, 2, 3)
     np.savez_compressed(tmp_path / "x.npz", image=x, label=np.arange(4))
     assert rows_of(read_batch(tmp_path / "x.npz", 6)) == x.reshape(4, 6).tolist()
-    for n_in, words in ((5, "0 of them have rows of 5 elements"), (1, "0 of them"), (3, "must be 1")):
-        with pytest.raises(InputError, match=words):
+    for n_in, words in ((5, r"0.*rows of 5 elements"), (1, "0"), (3, "1")):
+        with pytest.raises(VectorError, match=words):
             read_batch(tmp_path / "x.npz", n_in)
     np.savez(tmp_path / "two.npz", a=x, b=x)
     with raises(InputError):

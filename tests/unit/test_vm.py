@@ -295,15 +295,15 @@ def compilation() -> Compilation:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"opt_level": 0}, "opt_level must be 1, 2 or 3, not 0"),
-        ({"on_violation": "ignore"}, "on_violation must be 'raise' or 'warn', not 'ignore'"),
-        ({"engine": "exact"}, "engine must be one of auto, fast, numpy, not 'exact'"),
-        ({"x": None}, "a forward sequence needs input vectors"),
-        ({"x": [[1, 2]]}, r"must be \(rows, 1\)"),
+        ({"opt_level": 0}, r"opt_level.*1, 2 or 3.*0"),
+        ({"on_violation": "ignore"}, r"on_violation.*'raise' or 'warn'.*'ignore'"),
+        ({"engine": "exact"}, r"engine.*auto, fast.*'exact'"),
+        ({"x": None}, r"sequence.*vectors"),
+        ({"x": [[1, 2]]}, r"\(rows, 1\)"),
     ],
 )
 def test_unusable_arguments(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, match=message):
         accept_instructions(compilation().forward, **({"x": [[1]]} | options))
 
 

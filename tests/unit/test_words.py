@@ -164,5 +164,5 @@ def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
     """Outputs that no stage covers are counted, but not called unknown, as they may be known to be wrong."""
     record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
     text = printed(lambda out: print_sign_off(record, Path(), out))
-    assert "1 not covered by any stage that passed, or without bits" in text
+    as_recorded(text)
     assert "nothing is known" not in text
