@@ -57,7 +57,7 @@ def test_any_message(message: bytes) -> None:
 def test_any_other_bit_of_the_message(bit: int) -> None:
     changed = bytearray(MESSAGE)
     changed[bit // 8] ^= 1 << bit % 8
-    with raises(CertificateError, match="bytes"):
+    with pytest.raises(CertificateError):
         read_signature(SIGNATURE, bytes(changed))
 
 
@@ -65,13 +65,13 @@ def test_any_other_bit_of_the_message(bit: int) -> None:
 def test_any_other_byte_of_the_signature(position: int) -> None:
     changed = bytearray(SIGNATURE)
     changed[position] ^= 0x03
-    with raises(CertificateError, match="valid"):
+    with pytest.raises(CertificateError):
         read_signature(bytes(changed), MESSAGE)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40, 100, len(SIGNATURE) - 1])
 def test_one_that_is_cut_short(cut: int) -> None:
-    with raises(CertificateError, match="valid"):
+    with pytest.raises(CertificateError):
         read_signature(SIGNATURE[:cut], MESSAGE)
 
 
@@ -148,5 +148,5 @@ def test_what_is_no_key(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with raises(CertificateError, match=says):
             load_key(tmp_path / name)
-    with pytest.raises(InputError, match="No"):
+    with pytest.raises(InputError, match="No such file"):
         load_key(tmp_path / "none")
