@@ -11,7 +11,7 @@ from dais_verif.counts import counted
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError, PortError, UnknownTop
 
-__all__ = ["Interface", "Port", "errors_in", "interface_of", "ports_in", "unused_in"]
+__all__ = ["Interface", "Port", "errors_in", "interface_of", "only_module", "ports_in", "unused_in"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
     ports = [_port(symbol) for symbol in instances[0].body.portList]
     known = [port for port in ports if port is not None]
     return tuple(known) if len(known) == len(ports) else None
+
+
+def only_module(sources: Sequence[Path]) -> str | None:
+    """Return the name of the only module in the Verilog ``sources``; None if there are several, or an error."""
+    try:
+        compilation, _manager = _compiled(sources, "")
+        names = [] if compilation is None else _modules(compilation)
+    except (RuntimeError, ValueError, OSError, InputError):
+        return None
+    return names[0] if len(names) == 1 else None
 
 
 def errors_in(sources: Sequence[Path], top: str) -> bool:

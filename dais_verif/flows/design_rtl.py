@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dais_verif.dut.bind import bind
 from dais_verif.dut.directives import directives_of, told
-from dais_verif.dut.discover import ports_in
+from dais_verif.dut.discover import only_module, ports_in
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.parameters import parse_parameter, with_parameters
 from dais_verif.dut.placement import packed
@@ -147,6 +147,8 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     if vhdl and asked.parameters:
         raise RtlFileError.of("{parameters} is for RTL in Verilog; give the generics of VHDL in an entity around it")
     data, top = rtl_inputs(sources, asked.data, strict=False).tables, asked.module.lower() if vhdl else asked.module
+    if asked.top is None and not vhdl:
+        top = only_module(sources) or top
     if asked.parameters:
         sources, top = with_parameters(sources, top, dict(asked.parameters), folder)
     design = RtlDesign(sources, top, data)

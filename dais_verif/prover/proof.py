@@ -41,6 +41,7 @@ from dais_verif.prover.signal_correspondence import match_signals
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.solving.sampling import draw
 from dais_verif.prover.terms import leaves
+from dais_verif.prover.undriven import undefined_behind
 from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Method, Status, Timing, as_inputs
 from dais_verif.verdict import Verdict
 
@@ -54,6 +55,9 @@ _NUMBERED_X = re.compile(r"^X \d+ (?:at|of) ")
 
 #: The names of op N's signal from the emitter and from da4ml. Only the first pattern that matches any signal is used.
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
+
+#: Begins the name of a signal that a block may set to something undefined.
+_SIGNAL = "signal "
 
 _EVERY = 256
 #: With ``_MANY`` or more ops and no named signal, outputs are first compared as a whole, on ``_VECTORS`` vectors.
@@ -188,7 +192,8 @@ def _as_a_whole(
         claims = {key: replace_fields(claim, status=Status.PROVED) for key, claim in claims.items()}
     points = "both have the same normal form as sums, with no op as cut point"
     proof = _proof(program, (), claims, len(claims), counterexample, timing, points, Costs())
-    return replace(proof, proved_outputs=proved_outputs(claims))
+    message = proof.message + ("" if counterexample is None else _behind(boundary, claims))
+    return replace(proof, message=message, proved_outputs=proved_outputs(claims))
 
 
 def settled(
@@ -213,7 +218,7 @@ def settled(
     points = counted(len(cut), "op is a cut point", "ops are cut points")
     proof = _proof(program, cut, claims, len(pool), counterexample, timing, points, costs)
     if counterexample is not None:
-        proof = replace(proof, message=proof.message + _undefined(obligations, claims))
+        proof = replace(proof, message=proof.message + _undefined(obligations, claims, builder.boundary))
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
     # Without a counterexample, refinement ends only when no proof rests on an unproved claim.
     standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
@@ -260,7 +265,8 @@ def _bit_by_bit(
     points = f"{len(found)} of {program.n_ops} ops were found in the netlist"
     proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points, swept.costs)
     # No claim about a netlist assumes another claim.
-    return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
+    message = (swept.remark or proof.message) + ("" if swept.counterexample is None else _behind(boundary, claims))
+    return replace(proof, message=message, bits=True, proved_outputs=proved_outputs(claims))
 
 
 def claim_of(
@@ -349,10 +355,23 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
     return replace(proof, handshake=handshake, verdict=Verdict.RTL_MISMATCH, message=message)
 
 
-def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
+def _undefined(
+    obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim], boundary: Boundary
+) -> str:
     """Return undefined values in refuted claims, for a message: X, undriven bits, words outside a memory."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
-    undefined = (str(t.data) for t in leaves(*refuted) if t.op == "undefined")
+    names = [str(t.data) for t in leaves(*refuted) if t.op == "undefined"]
+    known = [name for name in names if not name.startswith(_SIGNAL)]
+    return _behind(boundary, claims) or _named(names) if names and not known else _named(known)
+
+
+def _behind(boundary: Boundary, claims: Mapping[tuple[str, int], Claim]) -> str:
+    """Return the undefined values behind refuted outputs, for a message."""
+    refuted = [key[1] for key, claim in claims.items() if key[0] == "output" and claim.status is Status.REFUTED]
+    return _named(undefined_behind(boundary, refuted))
+
+
+def _named(undefined: Sequence[str]) -> str:
     names = [*dict.fromkeys(_NUMBERED_X.sub("X or Z at ", name) for name in undefined)]
     more = ", ..." if len(names) > _SHOWN else ""
     return f"{UNDEFINED}{', '.join(names[:_SHOWN])}{more}; assign a value of 0s and 1s there" if names else ""

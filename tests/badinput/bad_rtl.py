@@ -274,7 +274,11 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
         Said("RTL_MISMATCH", ("output 0",)),
     ),
     "an inout port": (module().replace("output", "inout"), refused("inout port"), refused("inout port 'model_out'")),
-    "another module": (module().replace("module model", "module other"), NO_TOP, NO_TOP),
+    "other modules": (
+        module().replace("module model", "module other") + module().replace("module model", "module another"),
+        NO_TOP,
+        NO_TOP,
+    ),
     "a module twice": (
         module() + module(out="assign model_out = a - b;"),
         refused("rtl.v:6", "duplicate definition of 'model'"),

@@ -13,13 +13,15 @@ from support.said import raises
 from support.strategies import programs
 
 from dais_verif.dut.bind import bind
-from dais_verif.dut.discover import Port, ports_in
+from dais_verif.dut.discover import Port, only_module, ports_in
 from dais_verif.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import Clocking, DesignInterface, Wire
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError, ViolationError
+from dais_verif.flows import design_rtl
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import ports_of
 
@@ -260,3 +262,17 @@ class TestDiscovery:
     def test_ports_that_are_unknown_are_taken_as_they_are_said_to_be(self) -> None:
         bound: Dut = bind(SUM, PortsFile(clocking=Clocking("clk")), None)
         assert bound.interface.inputs == (Wire("model_inp", 0, 10),)
+
+
+def test_the_only_module_is_the_top(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.v", tmp_path / "two.v"
+    one.write_text("module mac(input a, output y); assign y = a; endmodule\n")
+    two.write_text("module other; endmodule\n")
+    assert only_module([one]) == "mac"
+    assert only_module([one, two]) is None
+    two.write_text("module mac(\n")
+    assert only_module([two]) is None
+    design, _ = design_rtl.given(DesignRequest(rtl=(one,)), tmp_path)
+    assert design.top == "mac"
+    design, _ = design_rtl.given(DesignRequest(rtl=(one,), top="model"), tmp_path)
+    assert design.top == "model"
