@@ -7,6 +7,8 @@ import random
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from support.tier import examples
 
 import dais_verif
 from dais_verif.cli import main
-from dais_verif.errors import FuzzingError, InputError, RequestError, ToolError
+from dais_verif.errors import FuzzingError, InputError, RequestError, ToolError, ViolationError
 from dais_verif.fuzzing.crashers import cases_in
 from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import case_seed, chosen, drawn_shape, made_case
@@ -349,3 +351,16 @@ def test_shipped_adapters_of_generators(name: str, tmp_path: Path) -> None:
     assert record.pairs["tool"] >= 4
     assert sum(one.times for one in record.found) < record.pairs["tool"]
     assert not [one for one in record.found if "ModuleNotFoundError" in one.kind or "no RTL" in one.kind]
+
+
+def test_a_case_that_no_simulator_takes_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def require(case: Any, name: str) -> None:
+        if case.batch is None:
+            raise ViolationError("nothing to compare")
+
+    monkeypatch.setattr(simulators, "require_comparable", require)
+    monkeypatch.setattr(simulators, "_emitted", lambda case, folder: None)
+    monkeypatch.setattr(simulators, "_task", lambda *_: None)
+    monkeypatch.setattr(simulators, "verify_jointly", lambda tasks, folder, cached: [batch for _, batch in tasks])
+    cases: Any = [SimpleNamespace(batch=one) for one in (1, None, 2)]
+    assert simulators.passing_in("icarus", cases) == [True, False, True]

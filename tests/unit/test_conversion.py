@@ -23,8 +23,10 @@ from dais_verif.fuzzing.generate.random_programs import random_program, random_r
 from dais_verif.golden import oracle
 from dais_verif.program import LAYOUTS, Program, assemble, load, parse, read_binary, write_binary
 from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
+from dais_verif.program.conversion.spelling import spelt
 from dais_verif.program.json_writers import alir_json, da4ml_json
 from dais_verif.program.opcodes import Code
+from dais_verif.program.types import type_of_interval
 from dais_verif.record.conversion import ConversionRecord
 
 S4, U4 = (1, 3, 0), (0, 4, 0)
@@ -382,3 +384,13 @@ def test_the_program_is_not_written_over(tmp_path: Path) -> None:
         dais_verif.convert(tmp_path / "a.bin", tmp_path / "a.bin", to="alir")
     with pytest.raises(ProgramError):
         dais_verif.convert(b"nothing", tmp_path / "b.bin")
+
+
+def test_an_end_that_no_double_holds_moves_inwards() -> None:
+    least, most = (1 << 59) + 1, (1 << 60) + 1
+    for low, high in ((-most, -least), (least, most), (-most, most)):
+        kind = type_of_interval(low, high, 4)
+        found = spelt(kind, (low, high))
+        assert found != (low, high) and type_of_interval(*found, 4) == kind
+        assert all(float(end) == end for end in found)
+        assert abs(found[0] - low) < 1 << 8 and abs(found[1] - high) < 1 << 8, (low, high, found)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
+from math import ceil, floor
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -414,3 +418,11 @@ class TestMappings:
         mapping = Mapping((3,), (), (growing,))
         with raises(InputError):
             mapping.addressing(growing)
+
+
+def test_regions_of_members_with_large_numbers_are_exact() -> None:
+    for first, slope in ((0, Fraction(1 << 30)), (1 << 40, Fraction(1 << 30)), (1 << 40, Fraction(1 << 30, 3))):
+        pattern: Any = SimpleNamespace(exact=(slope, Fraction(-1), slope, Fraction(5)))
+        starts, ends = chains.affine_spans(pattern, first, 3)
+        assert starts.tolist() == [floor(slope * member - 1) for member in range(first, first + 3)]
+        assert ends.tolist() == [ceil(slope * member + 5) for member in range(first, first + 3)]
