@@ -9,6 +9,7 @@ import pytest
 
 from dais_verif.program import FixedType
 from dais_verif.simulation.machines.rows import words_of_rows
+from dais_verif.simulation.scoreboard import digest_of_sequence
 from dais_verif.simulation.testbench.machine_bench import compare
 from dais_verif.simulation.testbench.machine_job import MachineDifference, SequenceRows, text_of_rows
 from dais_verif.stimulus.machines import ArrayRows, raw_rows
@@ -22,6 +23,14 @@ def test_rows_as_text_are_packed_and_unpacked() -> None:
     assert known is not None and known[:, 0].tolist() == [15, 3, 11, 15]
     assert list(text_of_rows(words, 4, known)) == ROWS
     assert words_of_rows(["01", "10"], 2)[1] is None
+
+
+def test_unknown_bits_do_not_count_in_the_digest_of_a_sequence() -> None:
+    words, known = words_of_rows(ROWS, 4)
+    assert known is not None
+    assert digest_of_sequence(2, words | ~known & np.uint64(15), known) == digest_of_sequence(2, words & known, None)
+    assert digest_of_sequence(2, words, known) != digest_of_sequence(3, words, known)
+    assert digest_of_sequence(2, words, known) != digest_of_sequence(2, words ^ np.uint64(1), known)
 
 
 def test_wide_rows_are_packed() -> None:

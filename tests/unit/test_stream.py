@@ -20,7 +20,9 @@ def told(sent: list[int], found: list[Beat]) -> list[str]:
         board.expect(number, BEATS[number])
     for beat in found:
         board.found(beat)
+    assert board.compared <= min(len(sent), len(found))
     board.finish()
+    assert board.problems or board.compared == len(sent)
     return board.problems
 
 
