@@ -8,7 +8,10 @@ import pytest
 from prove.door import Run, run_prove
 from support.door import run_sim
 
+import dais_verif
+from dais_verif.errors import StateError
 from dais_verif.program import Program
+from dais_verif.verdict import Verdict
 
 #: y0 = x0 + x1, y1 = -x0, y2 = word x1 of a table; inputs s4.1 and u3.0.
 ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (0, 0, 1, 0, (1, 4, 1)), (8, 1, -1, 0, (1, 3, 0))]
@@ -242,3 +245,19 @@ def test_what_means_nothing_is_refused(body: str, message: str, tmp_path: Path) 
     run = proved(f"{HEAD}{body} assign y_1 = 0, y_2 = 0;", tmp_path)
     assert run.tree["verdict"] != "PASS"
     assert message in run.tree["message"]
+
+
+def test_a_block_reads_bits_of_its_own_or_of_others_but_no_mixture(tmp_path: Path) -> None:
+    program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
+    reads = {"y[1:0]": False, "{y[1], y[0]}": True}
+    for read, proved in reads.items():
+        (tmp_path / "rtl.sv").write_text(
+            "module model(input logic [1:0] model_inp, output logic [1:0] model_out);\n  logic [2:0] y;\n"
+            f"  always_comb begin y[0] = model_inp[0]; model_out = {read}; end\n"
+            "  always_comb y[2:1] = {1'b0, model_inp[1]};\nendmodule\n"
+        )
+        if proved:
+            assert dais_verif.prove(program, rtl=tmp_path / "rtl.sv").verdict is Verdict.PASS
+        else:
+            with pytest.raises(StateError):
+                dais_verif.prove(program, rtl=tmp_path / "rtl.sv")
