@@ -19,7 +19,7 @@ __all__ = ["copy_into", "redirected", "texts", "without_prefix"]
 #: Our packages have the names of the originals after this.
 _PREFIX = "dais_"
 
-_OURS = ("numeric_std", "numeric_std_unsigned")
+_OURS = ("numeric_std", "numeric_std_unsigned", "std_logic_unsigned", "std_logic_signed")
 _FILES = tuple(Path(__file__).with_name(f"{_PREFIX}{name}.vhd") for name in _OURS)
 #: Packages of ieee that are read as they are: types, logic, and functions that GHDL evaluates or whose bodies it reads.
 _AS_THEY_ARE = ("std_logic_1164", "std_logic_misc", "std_logic_textio", "math_real", "math_complex", "all")

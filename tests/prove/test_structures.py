@@ -187,3 +187,14 @@ def test_a_structure_between_modules(tmp_path: Path) -> None:
 def test_what_is_not_decided_is_refused(body: str, message: str, tmp_path: Path) -> None:
     with raises(InputError, match=message):
         values(of(body), tmp_path)
+
+
+@pytest.mark.parametrize(("index", "verdict"), [("i", "PASS"), ("0", "RTL_MISMATCH")])
+def test_foreach_over_unpacked_structures(index: str, verdict: str, tmp_path: Path) -> None:
+    text = f"""module model(input [7:0] model_inp, output [4:0] model_out);
+    typedef struct {{ logic [3:0] v; }} element; element x [2]; logic [4:0] s;
+    assign x[0].v = model_inp[3:0]; assign x[1].v = model_inp[7:4];
+    always_comb begin s = 0; foreach (x[i]) s = s + x[{index}].v; end
+    assign model_out = s; endmodule"""
+    run = run_prove(ADDER, tmp_path, "--front-end", "slang", rtl=text)
+    assert run.tree["verdict"] == verdict, run.tree["message"]

@@ -123,6 +123,7 @@ def test_a_selection_has_its_default_and_the_lowest_bit_selects_the_first_value(
     [
         ("use IEEE.Numeric_Std.all;", "use work.dais_numeric_std.all;"),
         ("use ieee.numeric_std_unsigned.all;", "use work.dais_numeric_std_unsigned.all;"),
+        ("use ieee.std_logic_signed.all;", "use work.dais_std_logic_signed.all;"),
         ("y <= ieee.numeric_std.resize(x, 3);", "y <= work.dais_numeric_std.resize(x, 3);"),
         ('-- ieee.numeric_std\nx <= "ieee.numeric_bit";', None),
         ("use ieee\n.\nnumeric_std.all; --", "use work.dais_numeric_std\n\n.all; --"),

@@ -8,6 +8,7 @@ inputs, and what a proof reads is evaluated for them.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from dais_verif.synthesis import vhdl, vhdl_packages
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, run_limited
 
-__all__ = ["OPERATORS", "misread", "require_read"]
+__all__ = ["OPERATORS", "bench_of", "misread", "require_read"]
 
 #: Expressions of the unsigned and signed vectors ``u``, ``v``, ``s``, ``t`` of four bits, of the integers ``m``, ``n``
 #: (signed) and ``k`` (natural), and of constants, by name; the result is a vector of at most eight bits.
@@ -164,6 +165,11 @@ def require_read(folder: Path, limits: Limits) -> None:
         )
 
 
+def bench_of(count: int) -> str:
+    """Return a bench that runs an entity with ``count`` operators on all inputs, and prints its outputs."""
+    return _BENCH.format(top=count * _WIDTH - 1)
+
+
 def _texts() -> tuple[str, str]:
     count = len(OPERATORS)
     lines = [
@@ -171,39 +177,43 @@ def _texts() -> tuple[str, str]:
         f" <= std_logic_vector(resize({expression}, {_WIDTH}));"
         for n, expression in enumerate(OPERATORS.values())
     ]
-    top = count * _WIDTH - 1
-    return _UNIT.format(top=top, assignments="\n".join(lines)), _BENCH.format(top=top)
+    return _UNIT.format(top=count * _WIDTH - 1, assignments="\n".join(lines)), bench_of(count)
 
 
-def misread(folder: Path, limits: Limits) -> list[str]:
-    """Return the operators that the installed GHDL misreads."""
+def misread(
+    folder: Path, limits: Limits, operators: Collection[str] = OPERATORS, texts: tuple[str, str] | None = None
+) -> list[str]:
+    """Return the ``operators`` that the installed GHDL misreads. ``texts``: an entity with them, and its bench."""
     folder.mkdir(parents=True, exist_ok=True)
     unit, bench = folder / "probe.vhd", folder / "probe_bench.vhd"
-    for path, text in zip((unit, bench), _texts(), strict=True):
+    for path, text in zip((unit, bench), texts or _texts(), strict=True):
         path.write_text(text, encoding="ascii")
     ghdl, log = str(tools.ghdl().ghdl), folder / "simulation.log"
-    run_limited("ghdl", [ghdl, "-a", _STANDARD, unit.name, bench.name], folder / "analysis.log", limits)
-    run_limited("ghdl", [ghdl, "--elab-run", _STANDARD, "probe_bench", "--ieee-asserts=disable"], log, limits)
+    run_limited("ghdl", [ghdl, "-a", _STANDARD, "-fsynopsys", unit.name, bench.name], folder / "analysis.log", limits)
+    run_limited(
+        "ghdl", [ghdl, "--elab-run", _STANDARD, "-fsynopsys", "probe_bench", "--ieee-asserts=disable"], log, limits
+    )
     said = [line.removeprefix("probe ") for line in log.read_text(encoding="ascii").splitlines() if "probe " in line]
     form = vhdl.in_verilog([unit], "probe", [], folder / "ghdl", limits)
-    tables = [[int(bits[_place(n)], 2) for bits in said] for n in range(len(OPERATORS))]
-    read = [_read(form, ones) for ones in (False, True)]
-    return [name for n, name in enumerate(OPERATORS) if any(one[n] != tables[n] for one in read)]
+    count = len(operators)
+    tables = [[int(bits[_place(n, count)], 2) for bits in said] for n in range(count)]
+    read = [_read(form, ones, count) for ones in (False, True)]
+    return [name for n, name in enumerate(operators) if any(one[n] != tables[n] for one in read)]
 
 
-def _place(number: int) -> slice:
+def _place(number: int, count: int) -> slice:
     """Return the bits of the output of an operator in the whole output, as text."""
-    end = (len(OPERATORS) - number) * _WIDTH
+    end = (count - number) * _WIDTH
     return slice(end - _WIDTH, end)
 
 
-def _read(form: Path, ones: bool) -> list[list[int]]:
+def _read(form: Path, ones: bool, count: int) -> list[list[int]]:
     """Return the values that a proof reads for all inputs, by operator, with undefined bits at 0 or at 1."""
     netlist = slang.elaborate([form], "probe", {})
     entry, output = netlist.signals["model_inp"], netlist.signals["model_out"]
     word = var(_WIDTH, "x")
     cone = Cone(lambda signal, low, width: extract(word, low, width) if signal is entry else None)
-    terms = [cone.read(output, n * _WIDTH, _WIDTH) for n in range(len(OPERATORS))]
+    terms = [cone.read(output, n * _WIDTH, _WIDTH) for n in range(count)]
     rows = 1 << _WIDTH
     given = {leaf: np.full(rows, (1 << leaf.width) - 1 if ones else 0, dtype=object) for leaf in leaves(*terms)}
     values = evaluate(terms, {**given, word: np.arange(rows).astype(object)})

@@ -40,6 +40,8 @@ TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = True, True, False
 SHARE_BUDGET = 100_000
 
 _STANDARD = "--std=08"
+#: Makes std_logic_unsigned and its siblings visible, which are no part of the standard.
+_SYNOPSYS = "-fsynopsys"
 
 _EXECUTABLE = "simulation"
 
@@ -51,7 +53,7 @@ _QUIET = "--ieee-asserts=disable"
 def identity(options: BuildOptions) -> list[str]:
     """Return all that a build depends on except sources and top module; builds are not cached."""
     del options
-    return [tools.ghdl().version, _STANDARD]
+    return [tools.ghdl().version, _STANDARD, _SYNOPSYS]
 
 
 def build(
@@ -75,8 +77,8 @@ def build(
     output = () if found.mcode else ("-o", _EXECUTABLE)
     with (options.watch or Stopwatch()).stage("ghdl analyse"):
         # The first command only finds the units; the second analyses those that the top needs, in dependency order.
-        session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, *files])
-        session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, *output, top])
+        session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, _SYNOPSYS, *files])
+        session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, _SYNOPSYS, *output, top])
     return simulation(top, build_dir, waves=True)
 
 
@@ -86,7 +88,7 @@ def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
     found = tools.ghdl()
     run: tuple[str, ...] = (str(build_dir / _EXECUTABLE),)
     if found.mcode:
-        run = (str(found.ghdl), "-r", _STANDARD, f"--workdir={build_dir}", top)
+        run = (str(found.ghdl), "-r", _STANDARD, _SYNOPSYS, f"--workdir={build_dir}", top)
     return Simulation(
         simulator="ghdl",
         version=found.version,
