@@ -371,7 +371,7 @@ _HEAD = """\
 {}, commit {}: {} mutants of `dais_verif`, of a sample of {}, made with the operators of cosmic-ray and chosen
 by package and size (`make mutate-tests`, which resumes and writes this page). A mutant meets the fast tests that call
 its function, cheap ones first, until three have failed, then those that import or call its module, and then the same
-tests with all cases and the slow ones. Behind those that nobody noticed are the CPU seconds that they had of fast tests
+tests with all cases and the slow ones. Behind those that stay unnoticed are the CPU seconds that they had of fast tests
 and of the full run. Left out is what alters no behaviour by its form: annotations, type aliases, `__all__`, imports for
 types alone, numbers in texts of errors.
 
