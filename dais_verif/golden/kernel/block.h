@@ -3,8 +3,9 @@
 /* Bytes between columns of integers: with a power of two, all of them would compete for the same cache lines. */
 #define STRIDE(size) (PLANE_ROWS * (int64_t)(size) + 64)
 
-/* Bytes of outputs beyond which no cache keeps them until they are read. */
-#define STREAMED ((int64_t)12 << 20)
+/* Bytes of outputs beyond which they are written past the caches: the second one would not keep them, and a write into
+ * the third reads the line from memory first. */
+#define STREAMED ((int64_t)2 << 20)
 
 enum { DOUBLES = 0 }; /* size of outputs that are float64 rows, (rows, n); integers are (n, rows) */
 
