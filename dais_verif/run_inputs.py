@@ -6,6 +6,7 @@ arguments, dais-verif itself, Python packages, and the files of the tools (``too
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -78,22 +79,24 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
 def files_of_job(program: Path, arguments: Sequence[str], files: Iterable[Path], cwd: Path) -> list[Path]:
     """Return the files that a job reads: the program, the files and folders among its arguments, and what these name.
 
-    Every text in quotes in a source that names a file near it counts, so no input is missed, whatever reads it; if
-    macros form names, all files near it count.
+    Every text in quotes in a source that names a file near any source counts, so no input is missed, whatever reads it;
+    if macros form names, all files near a source count.
     """
-    found: dict[Path, None] = {}
     waiting = [file for path in (program, *files) for file in _files_in(cwd / path)]
     for option, word in pairwise(["", *arguments]):
         if word.startswith("--"):
             option, _, word = word.partition("=")
         if word and ((cwd / word).is_file() or option in _FOLDERS):
             waiting += _files_in(cwd / word)
+    near = _Near(cwd)
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found[path] = None
-            waiting += [other for other in _named_by(path, cwd) if other not in found]
-    return sorted(found)
+        if path not in near.found:
+            near.found[path] = None
+            waiting += near.named_by(path)
+        if not waiting:
+            waiting += near.further()
+    return sorted(near.found)
 
 
 def deciders(others: Iterable[str]) -> tuple[str, ...]:
@@ -127,17 +130,49 @@ def _files_in(path: Path) -> Iterator[Path]:
         return
 
 
-def _named_by(path: Path, cwd: Path) -> Iterator[Path]:
-    """Yield the files that the content of ``path`` names, if it is a text whose names are read with it."""
-    try:
-        yield from (file.absolute() for file in referred_files(path))
-        if path.suffix.lower() not in (*_HDL, ".mach") or path.stat().st_size > _MOST_TEXT:
-            return
-        text = path.read_bytes()
-    except (OSError, DaisError):
-        return  # the job will report the error
-    below = [folder for folder in path.parent.iterdir() if folder.is_dir()]
-    if _FORMED.search(text):
-        yield from (file.absolute() for folder in (path.parent, *below) for file in folder.iterdir() if file.is_file())
-    for name in {found.decode(errors="surrogateescape") for found in _QUOTED.findall(text)}:
-        yield from (file for folder in (path.parent, cwd, *below) if (file := (folder / name).absolute()).is_file())
+class _Near:
+    """The files ``found`` so far, the ``names`` in their texts, and the ``folders`` near them, where names are looked up.
+
+    A name in one source may be that of a file beside another one, as include folders are common to all sources.
+    """
+
+    def __init__(self, cwd: Path) -> None:
+        self.found: dict[Path, None] = {}
+        self.folders: dict[Path, None] = {}
+        self._cwd = cwd
+        self.names: set[str] = set()
+        self._formed = False
+        self._tried: set[tuple[Path, str]] = set()
+
+    def named_by(self, path: Path) -> Iterator[Path]:
+        """Yield the files that ``path`` itself lists; note the names in it if it is a text with which they are read."""
+        try:
+            yield from (file.absolute() for file in referred_files(path))
+            if path.suffix.lower() not in (*_HDL, ".mach") or path.stat().st_size > _MOST_TEXT:
+                return
+            text = path.read_bytes()
+            below = [folder for folder in path.parent.iterdir() if folder.is_dir()]
+        except (OSError, DaisError):
+            return  # the job will report the error
+        self._formed |= _FORMED.search(text) is not None
+        self.folders |= dict.fromkeys((path.parent, *below))
+        self.names |= {found.decode(errors="surrogateescape") for found in _QUOTED.findall(text)}
+
+    def further(self) -> list[Path]:
+        """Return the files that the noted names may be, as far as they were not returned before."""
+        new = {(folder, name) for folder in (self._cwd, *self.folders) for name in self.names} - self._tried
+        self._tried |= new
+        named = [(folder / name).absolute() for folder, name in new]
+        every = [file for folder in self.folders if self._formed for file in _entries(folder)]
+        return [file for file in (*named, *every) if file not in self.found and _is_file(file)]
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    with contextlib.suppress(OSError):  # the job will report the error
+        yield from (file.absolute() for file in folder.iterdir())
+
+
+def _is_file(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # no permission for a folder, or a text that is no name
+        return path.is_file()
+    return False

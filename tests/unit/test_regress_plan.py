@@ -399,6 +399,32 @@ def test_the_fingerprint_tells_whatever_decides(tmp_path: Path) -> None:
     assert new(each.fingerprint([1, False], tools, Path.cwd()))
 
 
+def test_the_fingerprint_tells_what_lies_beside_another_source(tmp_path: Path) -> None:
+    """Folders of all sources are searched for includes and tables, so a change in any of them counts."""
+    for name, text in {
+        "p.bin": "1",
+        "a/m.v": '`include "k.vh"\nmodule m; initial $readmemh("t.mem", x); endmodule\n',
+        "b/other.v": '`include "c/deep.vh"\n',
+        "b/k.vh": "1",
+        "b/c/deep.vh": '// "low.mem"\n',
+        "b/c/low.mem": "00",
+        "b/tables/t.mem": "00",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    job = Job("a", str(tmp_path / "p.bin"), "x", "both", 0, [])
+    each = Planned(job, 9.0, "a", (tmp_path / "a" / "m.v", tmp_path / "b" / "other.v"))
+    known = {each.fingerprint([], {}, tmp_path)}
+    for name in ("b/k.vh", "b/c/deep.vh", "b/c/low.mem", "b/tables/t.mem"):
+        with (tmp_path / name).open("a") as file:
+            file.write(" ")
+        found = each.fingerprint([], {}, tmp_path)
+        assert found not in known, name
+        known.add(found)
+    (tmp_path / "a" / "k.vh").write_text("another")
+    assert each.fingerprint([], {}, tmp_path) not in known
+
+
 # Jobs that share a build
 
 
