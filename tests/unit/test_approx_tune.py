@@ -78,6 +78,24 @@ def test_what_was_kept_of_something_else_is_refused(files: tuple[Path, Path], tm
         dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, resume=True)
 
 
+def test_a_search_goes_on_from_one_with_other_knobs(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """What was measured in half precision is kept for later, and not chosen where half precision is not allowed."""
+    output = tmp_path / "out.txt"
+    first = dais_verif.tune_configurations(*files, output, budget=100, tries=28)
+    half = dais_verif.tune_configurations(*files, output, budget=100, tries=60, half=True, resume=True)
+    assert half.speedup > first.speedup
+    kept = json.loads((tmp_path / "out.txt.tried.json").read_text())
+    again = dais_verif.tune_configurations(*files, output, budget=100, tries=28, resume=True)
+    assert (again.chosen, again.tried) == (first.chosen, first.tried)
+    kept["tried"]["121,12"] = 40  # as of a network with a second layer that may be in half precision
+    (tmp_path / "out.txt.tried.json").write_text(json.dumps(kept))
+    assert dais_verif.tune_configurations(*files, output, budget=100, tries=28, resume=True).chosen == first.chosen
+    for word, correct in (("x", 1), ("121", 41), ("121", -1)):
+        (tmp_path / "out.txt.tried.json").write_text(json.dumps({**kept, "tried": {word: correct}}))
+        with pytest.raises(InputError):
+            dais_verif.tune_configurations(*files, output, budget=100, tries=28, resume=True)
+
+
 @pytest.mark.parametrize(("options", "said"), [({"budget": "x"}, "number"), ({"budget": 1, "tries": 0}, "tries")])
 def test_wrong_requests_are_refused(
     files: tuple[Path, Path], tmp_path: Path, options: dict[str, Any], said: str

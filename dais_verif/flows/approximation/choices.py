@@ -69,6 +69,12 @@ class Space:
         """The number of multiply-adds of every op."""
         return [[op.cost for op in node.ops] for node in self.nodes]
 
+    def __contains__(self, choice: Choice) -> bool:
+        """Return True if every layer of the space has one of its possible knobs in ``choice``."""
+        return len(choice) == len(self.knobs) and all(
+            knob in (_EXACT, *knobs) for knob, knobs in zip(choice, self.knobs, strict=True)
+        )
+
     def singles(self) -> list[Choice]:
         """Return the choices with one knob, sorted by saved multiply-adds, largest first."""
         gains = []

@@ -28,6 +28,7 @@ from dais_verif.record.approximation import TunedRecord
 from dais_verif.regression.cluster import check_name
 from dais_verif.structs import decoded
 from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
 
 __all__ = ["TuneRequest", "tune_configurations"]
 
@@ -110,14 +111,14 @@ def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) ->
     data, exact, sha256 = read_network(request.network)
     samples = read_samples(request.data, exact)
     space = Space.of(exact, request.half)
-    kept = _resumed(request, _about(data, samples, request.grid))
     total = len(samples.labels)
+    kept, known = _resumed(request, _about(data, samples, request.grid), total)
     trial = Trial(data, samples.vectors, samples.labels, request.grid)
     with Workers(trial, request.cluster, request.jobs) as workers:
         search = Search(
             space,
             _Measuring(request, space, kept, workers, progress),
-            {choice_of(word): correct for word, correct in kept.tried.items()},
+            {choice: correct for choice, correct in known.items() if choice in space},
             allowed=exact_budget(request.budget) * total / 100,
             tries=request.tries,
             seed=request.seed,
@@ -173,24 +174,29 @@ class _Measuring:
 
 def _about(data: bytes, samples: Samples, grid: int | None) -> str:
     """Return a hash of everything that a measurement depends on."""
-    inputs = (data, samples.vectors.tobytes(), samples.labels.tobytes(), str(grid).encode())
+    inputs = (data, samples.vectors.tobytes(), samples.labels.tobytes(), str(grid).encode(), VERSION.encode())
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
 
 
-def _resumed(request: TuneRequest, about: str) -> _Kept:
+def _resumed(request: TuneRequest, about: str, total: int) -> tuple[_Kept, dict[Choice, int | None]]:
+    """Return what an earlier search kept, and its results; nothing unless the search resumes it."""
     if not request.kept.exists():
-        return _Kept(about)
+        return _Kept(about), {}
     try:
         found = decoded(read_plain(request.kept, _MOST_BYTES, "kept search"), _Kept)
-    except msgspec.DecodeError as error:
+        known = {choice_of(word): correct for word, correct in found.tried.items()}
+        if not all(correct is None or 0 <= correct <= total for correct in known.values()) and found.about == about:
+            raise ValueError(f"not all numbers are within 0 and {total}, the number of samples")
+    except ValueError as error:  # also that of msgspec
         raise ApproximationError(
             f"{str(request.kept)!r} is not a file of measurements of a search, and would be overwritten: {error}; "
             "choose another output"
         ) from None
     if not request.resume:
-        return _Kept(about)
+        return _Kept(about), {}
     if found.about != about:
         raise ApproximationError(
-            f"{str(request.kept)!r} is from a search with another network, other samples or another grid"
+            f"{str(request.kept)!r} is from a search with another network, other samples, another grid or another "
+            "version of dais-verif"
         )
-    return found
+    return found, known
