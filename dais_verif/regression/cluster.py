@@ -135,6 +135,13 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
             raise ClusterFailure.of(
                 "{cluster} {name}: no scheduler answers there ({error})", name=name, error=error
             ) from None
+        except TypeError as error:  # from Dask, for what its configuration lacks
+            raise ClusterFailure.of(
+                "{cluster} {name}: Dask cannot connect ({error}); tls:// needs your certificate and key in its "
+                "configuration, under distributed.comm.tls",
+                name=name,
+                error=error,
+            ) from None
         try:
             client.wait_for_workers(1, timeout=_JOIN_SECONDS)
         except TimeoutError:

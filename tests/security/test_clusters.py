@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.errors import ClusterError
+from dais_verif.errors import ClusterError, ClusterFailure
 from dais_verif.regression.cluster import check_name, connect
 
 
@@ -14,6 +14,12 @@ def test_an_open_scheduler_needs_a_flag(name: str) -> None:
         check_name(name)
     check_name(f"insecure:{name}")
     check_name(name.replace(name.partition(":")[0], "tls"))
+
+
+def test_a_scheduler_with_tls_needs_a_key_here() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(ClusterFailure, match=r"distributed\.comm\.tls"):
+        connect("tls://127.0.0.1:1", 1)
 
 
 def test_strangers_are_turned_away() -> None:
