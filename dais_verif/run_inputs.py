@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.dut.outside import included_in
+from dais_verif.dut.verilog import included_names
 from dais_verif.errors import DaisError, RtlFileError, ToolError
 from dais_verif.referred_files import referred_files
 from dais_verif.toolchain.data_files import DataFile, data_files
@@ -29,7 +30,7 @@ from dais_verif.toolchain.tool_files import (
     tool_files,
 )
 
-__all__ = ["RtlInputs", "deciders", "digest_of_tools", "files_of_job", "rtl_inputs"]
+__all__ = ["RtlInputs", "deciders", "digest_of_tools", "files_of_job", "includes_of_copies", "rtl_inputs"]
 
 #: Options of ``sim`` whose value may be a folder.
 _FOLDERS = ("--rtl", "--data", "--netlist", "--wrapped")
@@ -74,6 +75,24 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
                     found[path] = None
                     waiting.append(path)
     return RtlInputs(tuple(found), data_files([*sources, *found], given))
+
+
+def includes_of_copies(sources: Sequence[Path]) -> tuple[DataFile, ...]:
+    """Return the files that must lie beside copies of ``sources`` in one folder, for the copies to include the same.
+
+    Raises ``InputError`` for a name of which no copy can be made there, and the errors of ``read_files``.
+    """
+    if not read_others([source.read_bytes() for source in sources]):
+        return ()
+    own = {source.name for source in sources}
+    places = {source.name: source for source in sources}
+    for name, path in included_names(sources):
+        if ".." in Path(name).parts or places.setdefault(name, path).read_bytes() != path.read_bytes():
+            raise RtlFileError(
+                f"{name!r} is included; here copies of the RTL in one folder are changed, and an included file cannot "
+                "have this name there: include it without '..', by a name that no other file has"
+            )
+    return tuple(DataFile(name, places[name]) for name in places if name not in own and not Path(name).is_absolute())
 
 
 def files_of_job(program: Path, arguments: Sequence[str], files: Iterable[Path], cwd: Path) -> list[Path]:
@@ -131,7 +150,7 @@ def _files_in(path: Path) -> Iterator[Path]:
 
 
 class _Near:
-    """The files ``found`` so far, the ``names`` in their texts, and the ``folders`` near them, where names are looked up.
+    """The files ``found`` so far, and the ``folders`` where the ``names`` in their texts are looked up.
 
     A name in one source may be that of a file beside another one, as include folders are common to all sources.
     """

@@ -13,7 +13,7 @@ from typing import Any
 from dais_verif.errors import UnsupportedVerilog
 from dais_verif.files import require_plain
 
-__all__ = ["included", "included_by", "read_files"]
+__all__ = ["included", "included_by", "included_names", "read_files"]
 
 #: The largest size of an RTL file; a million ops take a tenth of it.
 _MOST_BYTES = 2 << 30
@@ -70,6 +70,15 @@ def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
 
     manager = SourceManager()
     return included(read_files(sources, manager), manager)
+
+
+def included_names(sources: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
+    """Return each name in an include directive of ``sources`` with its file. Raises the errors of ``read_files``."""
+    from pyslang import SourceManager
+
+    manager = SourceManager()
+    found = _included(read_files(sources, manager), manager)
+    return tuple(dict.fromkeys((name, path) for name, _, path in found))
 
 
 def _included(tree: Any, manager: Any) -> Iterator[tuple[str, Path, Path]]:

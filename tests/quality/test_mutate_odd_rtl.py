@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.adder import ADDER
 
+from dais_verif.errors import RtlFileError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation import mutate as flow
 from dais_verif.flows.mutation import simulations
@@ -117,3 +118,33 @@ def test_a_floor_is_not_reached_by_rounding() -> None:
     nothing = MutationSummary(1, 0, 0, 1, 0, 0, 0, 0, score_of(0, 0))
     assert nothing.score is None
     assert not nothing.reaches(0.0)
+
+
+def test_included_files_are_read_from_beside_any_source(tmp_path: Path) -> None:
+    """Mutants are copies in another folder; what sources include, in their folders or below, lies beside the copies."""
+    for name, text in {
+        "a/model.v": '`include "sum.vh"\n' + _MODULE.format("  assign y = `SUM;\n  assign model_out = y;"),
+        "b/sum.vh": '`include "parts/more.vh"\n`define SUM (a + b)\n',
+        "b/parts/more.vh": "\n",
+        "b/other.v": "module other; endmodule\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    rtl = (tmp_path / "a" / "model.v", tmp_path / "b" / "other.v")
+    request = MutationRequest(
+        program=ADDER,
+        design=DesignRequest(rtl=rtl, top="model"),
+        simulator="icarus",
+        vectors=100,
+        count=4,
+        output=tmp_path / "out",
+        floor=0,
+        jobs=1,
+    )
+    assert flow.mutate(request).verdict is Verdict.PASS
+    (tmp_path / "b" / "sum.vh").write_text("`define SUM (a - b)\n")
+    assert flow.mutate(request).verdict is Verdict.RTL_MISMATCH
+    rtl[0].write_text(rtl[0].read_text().replace('"sum.vh"', '"../b/sum.vh"'))
+    with pytest.raises(RtlFileError) as refused:
+        flow.mutate(request)
+    assert "../b/sum.vh" in str(refused.value)

@@ -185,3 +185,16 @@ def test_what_cannot_be_made_small(tmp_path: Path) -> None:
         dais_verif.shrink(EXAMPLE, tmp_path / "small", clock="clk")
     with pytest.raises(RequestError, match=r"must contain \{rtl\}, the placeholder"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=faulty(tmp_path), command="true {program}")
+
+
+def test_what_the_rtl_includes_is_kept_beside_it(tmp_path: Path) -> None:
+    """An include beside another source, or below it, lies beside the smaller RTL, which still includes it."""
+    text = faulty(tmp_path).read_text()
+    (tmp_path / "b" / "more").mkdir(parents=True)
+    (tmp_path / "bad.v").write_text('`include "more/k.vh"\n' + text.replace("5'sd9", "`K"))
+    (tmp_path / "b" / "more" / "k.vh").write_text("`define K 5'sd9\n")
+    (tmp_path / "b" / "other.v").write_text("module other; endmodule\n")
+    rtl = [tmp_path / "bad.v", tmp_path / "b" / "other.v"]
+    record = dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=rtl, vectors=20)
+    still_wrong(record)
+    assert (tmp_path / "small/rtl/more/k.vh").read_text() == "`define K 5'sd9\n"

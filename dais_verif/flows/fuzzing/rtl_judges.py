@@ -128,7 +128,7 @@ class RtlJudges:
                 if dut.ports.output_bits != len(wanted):
                     return None
                 plan = replace(plan, wanted=[wanted])
-            data = data_files((), self._data)
+            data = (*data_files((), self._data), *case.includes)
             bench = Bench(case.files, case.top, dut, data, plan, self._folder, self._timeout)
             return bench.is_right(self._simulator)
         except DaisError:

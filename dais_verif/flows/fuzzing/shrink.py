@@ -189,6 +189,9 @@ def _with_rtl(
         return record if request.command else replace(record, message=f"nothing fails: {found.text}")
     folder = request.output / _RTL
     make_folder(folder)
+    for name, path in after.includes:
+        make_folder((folder / name).parent)
+        write_atomically(folder / name, path.read_bytes())
     for name, text in after.files.items():
         write_atomically(folder / name, text.encode("latin-1"))
     design = found.design(tuple(folder / name for name in after.files))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from dais_verif.dut.verilog import included_by
 from dais_verif.emitter.parts import path_of
 from dais_verif.errors import DaisError, FuzzingError, RequestError
 from dais_verif.flows.designs import DesignRequest
@@ -30,6 +29,7 @@ from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import ports_of
 from dais_verif.record.simulation import Mismatch
+from dais_verif.run_inputs import includes_of_copies
 from dais_verif.simulation.naming import DA4ML
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs
@@ -70,7 +70,7 @@ def with_files(design: DesignRequest, case: Case) -> RtlCase:
     files = {path.name: path.read_bytes().decode("latin-1") for path in design.rtl}
     if len(files) < len(design.rtl):
         raise FuzzingError("two files of the RTL have the same name; rename one of them")
-    return RtlCase(case, files, design.module)
+    return RtlCase(case, files, design.module, includes=includes_of_copies(design.rtl))
 
 
 def shrink_rtl(
@@ -87,8 +87,7 @@ def shrink_rtl(
     Raises ``InputError`` if the RTL cannot be used.
     """
     first = with_files(design, case)
-    found = tuple(file.path for file in data_files(design.rtl, design.data))
-    data = tuple(dict.fromkeys([*(path.absolute() for path in found), *included_by(design.rtl)]))
+    data = tuple(file.path.absolute() for file in data_files(design.rtl, design.data))
     judges = RtlJudges(design, data, folder, timeout)
     judges.begin(first)
     shrinker = _Shrinker(judges, first, fails, seconds, tell)
@@ -284,7 +283,7 @@ def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict
             bits = f"model_inp[{low + width - 1}:{low}]"
             inputs[nets[old].rpartition(".")[2]] = f"$signed({bits})" if op.type.k else bits
     files = cut_out(case.files, case.top, Cut(nets[guilty], inputs, (ports.input_bits, ports.output_bits)))
-    return None if files is None else RtlCase(smaller, files, case.top, ours=True)
+    return None if files is None else RtlCase(smaller, files, case.top, ours=True, includes=case.includes)
 
 
 def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
@@ -319,4 +318,4 @@ def _around(judges: RtlJudges, case: RtlCase, output: int) -> RtlCase | None:
     pins = replace(pins_of(dut.interface.clocking), latency=judges.pins.latency) if dut.interface.clocking else None
     text = module_around(dut, case.top, dict(judges.parameters), smaller.program, sorted(read), output, given)
     judges.pins = pins or judges.pins
-    return RtlCase(smaller, {**case.files, f"{AROUND}.v": text}, AROUND, ours=True)
+    return RtlCase(smaller, {**case.files, f"{AROUND}.v": text}, AROUND, ours=True, includes=case.includes)

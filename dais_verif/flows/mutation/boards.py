@@ -54,7 +54,7 @@ class Boards:
         ours = packed(program).interface
         pins = clocking is None or (clocking == Clocking("clk", clocking.latency, enable="en") and clocking.latency)
         wires = (dut.inputs, dut.outputs, dut.ties) == (ours.inputs, ours.outputs, ours.ties)
-        if question.top != _CORE or not pins or not wires or question.data:
+        if question.top != _CORE or not pins or not wires or question.read:
             raise MutationError.of(
                 "{judges} hil: a board takes a module model with model_inp and model_out, clk and en if it is clocked,"
                 " that reads no files; judge other RTL by sim, or write such a module around it"

@@ -38,6 +38,7 @@ from dais_verif.program.numbers import Batch
 from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord, MutationSummary, score_of
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
+from dais_verif.run_inputs import includes_of_copies
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stimulus.machines import InputSequence, sequence_of_bits
 from dais_verif.temporary import temporary_folder
@@ -107,6 +108,7 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
             asked.of_bits,
             request.seed,
             machine,
+            () if asked.of_bits else includes_of_copies(design.sources),
         )
         with progress.working("proving the unmutated design"):
             first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
@@ -273,7 +275,7 @@ def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
     else:
         assert question.machine is not None
         plan = machine_plan(question.machine, question.dut.interface, stimulus, question.check)
-    return Bench(question.files, question.top, question.dut, question.data, plan, folder, _SIMULATOR_SECONDS)
+    return Bench(question.files, question.top, question.dut, question.read, plan, folder, _SIMULATOR_SECONDS)
 
 
 def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: Judged) -> Proved:

@@ -23,7 +23,7 @@ from dais_verif.machine.ports import CLOCK
 from dais_verif.mutation.mutant import Files, Mutant
 from dais_verif.program import Program
 from dais_verif.record.proof import Timing
-from dais_verif.toolchain.data_files import DataFile
+from dais_verif.toolchain.data_files import DataFile, copy_into
 from dais_verif.verdict import Verdict
 from dais_verif.worker_processes import worker_processes
 
@@ -47,7 +47,8 @@ _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 class Question:
     """The shared part of all mutants. ``files``: the texts of the sources, by name.
 
-    ``machine``: the specification of the RTL instead of ``program``; ``dut`` names its ports and its clock.
+    ``includes``: the files that the sources include. ``machine``: the specification of the RTL instead of ``program``;
+    ``dut`` names its ports and its clock.
     """
 
     program: Program
@@ -59,6 +60,12 @@ class Question:
     bits: bool
     seed: int
     machine: Machine | None = None
+    includes: tuple[DataFile, ...] = ()
+
+    @property
+    def read(self) -> tuple[DataFile, ...]:
+        """The files that the sources read, by name: tables and included files."""
+        return (*self.data, *self.includes)
 
 
 class ToProve(NamedTuple):
@@ -134,6 +141,7 @@ def _begin(question: Question, folder: Path) -> None:
     sys.setrecursionlimit(_DEPTH)
     own = folder / f"proof_{multiprocessing.current_process().pid}"
     own.mkdir(parents=True, exist_ok=True)
+    copy_into(own, question.includes)
     _prover = Prover(question, own)
 
 

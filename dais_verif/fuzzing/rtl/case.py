@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dais_verif.counts import counted
 from dais_verif.fuzzing.case import Case
+from dais_verif.toolchain.data_files import DataFile, copy_into
 
 __all__ = ["Edit", "Files", "RtlCase", "edited"]
 
@@ -33,13 +34,15 @@ class Edit(NamedTuple):
 class RtlCase:
     """``case`` and its RTL, module ``top`` in ``files``.
 
-    ``ours``: True if the RTL has the ports of emitted RTL, whatever ports the original RTL has.
+    ``ours``: True if the RTL has the ports of emitted RTL, whatever ports the original RTL has. ``includes``: the files
+    that the RTL includes, which are not reduced.
     """
 
     case: Case
     files: Files
     top: str
     ours: bool = False
+    includes: tuple[DataFile, ...] = ()
 
     @cached_property
     def key(self) -> object:
@@ -61,8 +64,9 @@ class RtlCase:
         return replace(self, files=files)
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write the RTL into ``folder``, and return the paths of the files."""
+        """Write the RTL and what it includes into ``folder``, and return the paths of the files of the RTL."""
         folder.mkdir(parents=True, exist_ok=True)
+        copy_into(folder, self.includes)
         for name, text in self.files.items():
             (folder / name).write_bytes(text.encode("latin-1"))
         return tuple(folder / name for name in self.files)
