@@ -288,5 +288,5 @@ def _is_planar(x: Any) -> bool:
 
 def _holds(out: NDArray[Any], shape: tuple[int, int], x: Any) -> bool:
     """Return True if results of ``shape`` can be written to ``out`` while ``x`` is being read."""
-    fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.flags.c_contiguous and out.flags.writeable
     return fits and not (isinstance(x, np.ndarray) and np.may_share_memory(out, x))

@@ -302,6 +302,7 @@ def test_a_long_double_is_not_rounded() -> None:
 GOOD = np.zeros((5, 3))
 
 BAD_OUT: dict[str, Callable[[], Any]] = {
+    "list": lambda: [[0.0], [0.0]],
     "rows": lambda: np.empty((4, 2)),
     "columns": lambda: np.empty((5, 3)),
     "flat": lambda: np.empty(10),
@@ -354,6 +355,7 @@ def test_planar_inputs_that_do_not_fit_are_refused(name: str, engine: Any) -> No
 
 
 BAD_PLANAR_OUT: dict[str, Callable[[], Any]] = {
+    "list": lambda: [[0.0], [0.0]],
     "rows": lambda: np.empty((2, 4), dtype=np.int64),
     "outputs": lambda: np.empty((3, 5), dtype=np.int64),
     "rows and columns exchanged": lambda: np.empty((5, 2), dtype=np.int64).T,
