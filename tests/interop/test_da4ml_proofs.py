@@ -42,7 +42,7 @@ def test_networks_are_proved(name: str, form: str, tmp_path: Path) -> None:
     verdict = prove(rtl, tmp_path)
     if "vhdl" in form and name in UNREAD:
         assert verdict.ending == ("TOOL_FAILURE", 3), verdict.record["message"]
-        assert "GHDL's synthesis, by which a proof reads VHDL, does not support" in verdict.record["message"]
+        assert all(part in verdict.record["message"] for part in ("GHDL's", "proof reads VHDL"))
         return
     assert is_proved(verdict), verdict.record["message"]
     timing = verdict.record["timing"]

@@ -259,7 +259,7 @@ def test_what_would_be_passed_over_is_refused() -> None:
     assert D.diff(SUM, "a.bin", layout="v1").passed and D.diff("a.bin", SUM, layout="v1").passed
     masked = np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]])
     for values in (masked, masked.astype(np.int64)):
-        with pytest.raises(dais_verif.InputError, match="masked"):
+        with raises(dais_verif.InputError):
             D.run(SUM, values)
     assert D.run(SUM, np.ma.masked_array([[1.0, 2.0]])).tolist() == [[3]]
 

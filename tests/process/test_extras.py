@@ -15,6 +15,7 @@ from inspect import isfunction
 from pathlib import Path
 
 import pytest
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.packages import BASE, EXTRAS, PACKAGES, missing_packages, name_missing_packages
@@ -235,5 +236,6 @@ def test_a_bug_in_an_import_of_ours_is_not_called_a_missing_package() -> None:
 
 def test_what_is_there_but_broken_is_not_called_missing() -> None:
     line = missing_packages(ImportError("libz.so: cannot open", name="msgspec"))
-    assert line is not None and "cannot be imported" in line and "extra" not in line
+    assert line is not None and "extra" not in line
+    as_recorded(line)
     assert BASE.keys().isdisjoint({name for packages in EXTRAS.values() for name in packages})

@@ -196,7 +196,7 @@ def test_whoever_waits_for_the_runtime_is_told_once(
     monkeypatch.setattr(
         verilator_runtime, "_build", lambda verilator, folder, options: (folder / "main.o").write_text("built")
     )
-    assert "the first test compiles Verilator's runtime" in (_first_build() or "")
+    assert "Verilator's" in _first_build() or ""
     assert verilator_runtime.ensure() == verilator_runtime.ensure()
     said = capsys.readouterr()
     assert said.err.count("dais-verif: compiling Verilator's runtime, which is kept") == 1 and said.out == ""

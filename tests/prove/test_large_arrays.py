@@ -109,7 +109,7 @@ def test_an_array_beyond_the_limits_is_refused_where_it_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bundles, "_MOST_ELEMENTS", 99)
-    with pytest.raises(UnsupportedVerilog, match=r"'a' is.*array.*262,144 elements.*4,194,304 bits.*1,048"):
+    with pytest.raises(UnsupportedVerilog, match=r"'a'.*262,144.*4,194,304.*1,048"):
         elaborated(text(ARRAYS["assign"][0], 100), tmp_path, "slang", "model")
     monkeypatch.setattr(bundles, "_MOST_ELEMENTS", 100)
     netlist = elaborated(text(ARRAYS["assign"][0], 100), tmp_path, "slang", "model")

@@ -95,16 +95,16 @@ def test_registers(body: str, wrong: tuple[str, str], tmp_path: Path) -> None:
         ("int n; always_comb begin n = 0; while (1) begin n++; if (n > sum) continue; end OUT = n; end", ""),
         ("task automatic t(output [4:0] y); y = sum; endtask always_comb t(OUT);", "task 't' reads 'sum'"),
         ("and #3 (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a delay"),
-        ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", "a strength"),
+        ("and (strong0, weak1) (OUT[0], IN[0], IN[1]); assign OUT[4:1] = 0;", ""),
         ("assign OUT = sum == 5'bx ? 0 : sum;", r"X.*Z.*value"),
         ("tri1 [4:0] t; assign t[3:0] = IN[3:0]; assign OUT = t;", ""),
         ("tri1 [4:0] t; assign t = IN[0] ? sum : 5'bz; assign OUT = t;", r"X.*Z.*value"),
         ("tri1 t; assign t = IN[0]; assign t = IN[1]; assign OUT = t;", "driven"),
         ("reg [3:0] t [0:9999999]; reg [3:0] u [0:9999999]; assign OUT = sum;", "20,000,000"),
         ("supply1 v; assign v = IN[0]; assign OUT = v;", "driven"),
-        ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", "enclosing"),
-        ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", "enclosing"),
-        ("task automatic t; disable a; endtask always_comb begin : a OUT = sum; t; end", "enclosing"),
+        ("always_comb begin : a OUT = sum; end always_comb begin : b if (IN[0]) disable a; end", ""),
+        ("task automatic t(input a); OUT = 9; if (a) disable t; OUT = 0; endtask always_comb t(IN);", ""),
+        ("task automatic t; disable a; endtask always_comb begin : a OUT = sum; t; end", ""),
         ("assign OUT = sum + $countbits(IN, 'x);", r"X.*Z.*value"),
         ("assign OUT = sum + $countbits(IN, IN[0]);", r"0.*1"),
         ("always_comb begin logic t; t = 0; assert (IN) else t = 1; OUT = sum + t; end", "effects"),
@@ -210,8 +210,8 @@ def test_an_input_that_is_pulled(tmp_path: Path) -> None:
 )
 def test_a_pulled_net_that_is_connected_to_one_without_a_driver_is_refused(body: str, tmp_path: Path) -> None:
     """A pulled net that is connected to an undriven net is refused, since simulators merge and pull both."""
-    message = r"is a tri1 net, and '(b\.)?w', to which it is connected, has no driver"
-    with pytest.raises(UnsupportedVerilog, match=message):
+    message = r"'(b\.)?w'"
+    with raises(UnsupportedVerilog, match=message):
         values(PULLED + combinational(body), tmp_path)
 
 

@@ -183,7 +183,8 @@ def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
     first, second = both(text, tmp_path, text.replace("4'sd5", "4'sd6"), "model")
     proof = prove_with_both(program, first, second, packed(program), OPTIONS)
     assert proof.verdict is Verdict.UNKNOWN
-    assert "different ways" in proof.message and "signal 'op_2'" in proof.message
+    assert "signal 'op_2'" in proof.message
+    as_recorded(proof.message)
     same = prove_with_both(program, *both(text, tmp_path, top="model"), packed(program), OPTIONS)
     assert same.verdict is Verdict.PASS, same.message
 
@@ -206,7 +207,7 @@ def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
     program, text = INDEXED
     run = run_prove(program, tmp_path, "--front-end", "both", rtl=text)
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
-    assert "signal 'model_out' is not the same" in run.tree["message"]
+    assert "signal 'model_out'" in run.tree["message"]
     alone = run_prove(program, tmp_path, "--front-end", "yosys", rtl=text)
     assert alone.exit_code == 2 and "Yosys treats this index as unsigned" in alone.tree["message"]
 
@@ -424,7 +425,8 @@ def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
     readings = both(text, tmp_path, text.replace("3'sd3", "3'sd2"), "model")
     assert text.count("3'sd3") == 1
     proof = prove_with_both(SIMPLE, *readings, packed(SIMPLE), OPTIONS, if_possible=True)
-    assert proof.verdict is Verdict.UNKNOWN and "different ways" in proof.message and proof.unread == {}
+    assert proof.verdict is Verdict.UNKNOWN and proof.unread == {}
+    as_recorded(proof.message)
 
 
 @needs_yosys

@@ -81,7 +81,7 @@ def test_assignments_at_variable_places_are_counted(tmp_path: Path, monkeypatch:
 
     term = term_of(elaborated(text(3), tmp_path, "slang", "model"), "model_out")
     assert [value_of(term, {"model_inp": x}) for x in (1, 2, 255)] == [1, 4, 1]
-    with pytest.raises(UnsupportedVerilog, match=r"dut\.v:1: .*variable indices.*16,384 elements"):
+    with pytest.raises(UnsupportedVerilog, match=r"dut\.v:1: .*16,384"):
         elaborated(text(4096), tmp_path, "slang", "model")
 
 

@@ -223,7 +223,7 @@ def test_tables_three_thousand_levels_deep_are_refused(kind: str, text: str, tmp
 @pytest.mark.parametrize("kind", ["policy", "manifest", "ports"])
 def test_nul_in_a_name_is_refused(kind: str, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('programs = "a\\u0000b.bin"\n')
-    with pytest.raises(InputError, match="has a NUL"):
+    with pytest.raises(InputError, match="NUL"):
         TABLES[kind][0](tmp_path / "x.toml")
 
 

@@ -149,7 +149,7 @@ endmodule
 def test_names_that_are_parameters_are_evaluated(name: str, read: str | None, tmp_path: Path) -> None:
     (tmp_path / "x.v").write_text(ROM.replace("{NAME}", name))
     uses = outside_of([tmp_path / "x.v"], [], [], ["table.mem"], "model")
-    assert [use.why for use in uses] == ([f"reads {read!r}, not one of its data files"] if read else [])
+    as_recorded([use.why for use in uses])
 
 
 VHDL_HOSTILE = [

@@ -104,7 +104,7 @@ def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:
 
     assert problems() == problems(good=files[1].sha256) == []
     as_recorded(problems(evil="0" * 64))
-    assert problems(gone="") == ["icarus has read gone, which is not one of the files that are signed off"]
+    as_recorded(problems(gone=""))
 
 
 # copies
@@ -153,7 +153,8 @@ def test_what_is_included_from_elsewhere_is_refused(name: str, tmp_path: Path) -
     (tmp_path / "far.vh").write_text("// far\n")
     folder = project(tmp_path / "p", QUICK + GIVEN, f'`include "{name}"\n' + emit_verilog(DESIGN))
     ending = sign(folder)
-    assert ending.exit_code == 2 and "cannot be certified" in ending.tree["message"]
+    assert ending.exit_code == 2
+    as_recorded(ending.tree["message"])
     assert not (folder / "out" / "certificate.json").exists()
 
 

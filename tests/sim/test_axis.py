@@ -10,6 +10,7 @@ from support.axis_designs import mutant_in_wrapper, wrapped
 from support.door import save
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
+from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError
@@ -211,7 +212,7 @@ def test_a_design_with_other_ports_is_refused(tmp_path: Path) -> None:
 def test_nothing_compared_is_no_pass(tmp_path: Path) -> None:
     design = wrapped(EVERY, tmp_path)
     finding = simulate_axis(EVERY, generate(EVERY, 0, 1), design, tmp_path, user_bits=3, simulators=("icarus",))
-    assert (finding.verdict, finding.message) == (Verdict.NOT_RUN, "nothing was compared: there was no vector")
+    as_recorded((finding.verdict, finding.message))
     nobody = simulate_axis(EVERY, generate(EVERY, 5, 1), design, tmp_path, simulators=(), check=False)
     assert nobody.verdict is Verdict.NOT_RUN
     blind = next(program for program in ODD_PROGRAMS.values() if not ports_of(program).output_bits)

@@ -13,8 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.said import as_recorded
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure, ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.simulation import Simulation
@@ -199,18 +200,18 @@ def test_waves_of_a_build_that_records_none(folder: Path) -> None:
     ids=["syntax", "missing module", "missing top"],
 )
 def test_a_design_that_cannot_be_built(simulator: ModuleType, folder: Path, source: str, message: str) -> None:
-    with pytest.raises(ToolError, match=message) as caught:
+    with pytest.raises(SimulatorFailure, match=message) as caught:
         build(simulator, folder, source=source)
     text = str(caught.value)
     assert "\n" not in text
-    assert text.endswith(f"(full output: {folder / 'build here' / 'build.log'})")
+    as_recorded(text)
 
 
 @SIMULATORS
 def test_a_build_that_takes_too_long_leaves_no_older_one(simulator: ModuleType, folder: Path) -> None:
     simulation = build(simulator, folder)
     assert Path(simulation.command[-1]).exists()
-    with pytest.raises(ToolError, match="time limit of 0 s"):
+    with pytest.raises(ToolError, match=r"time.*0 s"):
         build(simulator, folder, timeout=0)
     assert not Path(simulation.command[-1]).exists()
 
@@ -225,7 +226,7 @@ def test_a_warning_does_not_stop_a_build(simulator: ModuleType, folder: Path) ->
 def test_a_run_that_never_ends(simulator: ModuleType, folder: Path) -> None:
     simulation = build(simulator, folder)
     start = time.monotonic()
-    with pytest.raises(ToolError, match=r"time limit of 2 s .*simulation\.log\)$"):
+    with pytest.raises(ToolError, match=r"time.*2 s .*simulation\.log\)$"):
         launch.run(
             simulation,
             "bench_adder",
@@ -335,5 +336,5 @@ def wait_until(condition: Callable[[], bool]) -> None:
 )
 def test_what_icarus_cannot_build_is_blamed_on_the_source_and_its_cause(tmp_path: Path, text: str, cause: str) -> None:
     (tmp_path / "adder.v").write_text(text)
-    with pytest.raises(ToolError, match=cause):
+    with pytest.raises(SimulatorFailure, match=cause):
         icarus.build([tmp_path / "adder.v"], "adder", tmp_path / "build")

@@ -311,7 +311,7 @@ class TestFailures:
         for _ in range(2):
             with pytest.raises(ToolError, match="syntax error"):
                 build_of(tmp_path, GOOD.replace("assign", "assign assign"))
-        with pytest.raises(ToolError, match="time limit of 0 s"):
+        with pytest.raises(ToolError, match=r"time.*0 s"):
             build_of(tmp_path, timeout=0)
         assert build_cache.entries() == []
         assert not build_of(tmp_path).cached

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.said import raises
 
-from dais_verif.errors import ToolError
+from dais_verif.errors import SimulatorFailure, ToolError
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus
 
@@ -37,7 +38,7 @@ def built(simulator: object, folder: Path, *texts: str) -> None:
 @pytest.mark.parametrize("name", DRIVERS)
 def test_icarus(name: str, tmp_path: Path) -> None:
     before, body = DRIVERS[name]
-    with pytest.raises(ToolError, match="is driven within the design"):
+    with raises(SimulatorFailure, match=r"driven.*design"):
         built(icarus, tmp_path, before + TOP + body + LOGIC)
     assert not (tmp_path / "build" / icarus.OUTPUT).exists()
 
@@ -57,10 +58,10 @@ def test_a_compiled_design_that_says_nothing_is_refused(tmp_path: Path) -> None:
     built(icarus, tmp_path, TOP + LOGIC)
     compiled = tmp_path / "build" / icarus.OUTPUT
     compiled.write_text(compiled.read_text().replace(" .net ", " .other "))
-    with pytest.raises(ToolError, match="does not show which drivers of input"):
+    with raises(SimulatorFailure, match="show"):
         refuse_in_icarus(compiled, "model", frozenset({"dais_verif_dump"}))
     compiled.write_text("")
-    with pytest.raises(ToolError, match="does not show which drivers of the inputs of 'model'"):
+    with pytest.raises(ToolError, match=r"show.*inputs of 'model'"):
         refuse_in_icarus(compiled, "model")
 
 

@@ -73,7 +73,7 @@ def test_no_verb_is_green_on_a_planted_fault(verb: str, tmp_path: Path, monkeypa
         assert done.returncode == 2, said
     elif way == "model":
         assert done.returncode == 0
-        assert "RTL is judged by sim" in done.stderr
+        assert all(part in done.stderr for part in ("RTL", "sim"))
     elif way == "netlist":
         assert "4'h1" in (tmp_path / "netlist" / "netlist.v").read_text() or _sim_of_netlist(folder) == 1
     else:

@@ -41,7 +41,7 @@ def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
     rtl = emit_verilog(EVERY).replace("endmodule", endless)
     run = run_sim(EVERY, tmp_path, "--timeout", seconds, rtl=rtl, simulator=simulator)
     assert run.ending == ("TOOL_FAILURE", 3)
-    assert f"the time limit of {seconds:g} s has passed" in run.record["message"]
+    assert all(part in run.record["message"] for part in ("time", f"{seconds:g} s", "passed"))
     wait_until(lambda: processes_in(tmp_path / "out") == [], seconds=3)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -86,7 +87,7 @@ def test_folders_are_proved(folders: dict[str, Path], form: str) -> None:
     record = prove(ProveRequest(program=folders[form], confirm=False)).record
     assert record.verdict is Verdict.PASS, record.message
     assert record.kernel is not None and record.kernel.folded is Verdict.PASS
-    assert "computes kernel conv2d: 12 members" in record.message
+    assert "kernel conv2d: 12 members" in record.message
 
 
 @pytest.mark.parametrize("form", ["memory", "stream"])
@@ -152,7 +153,8 @@ def test_a_pattern_that_is_not_the_machines_is_found(folders: dict[str, Path], t
     tree["inputs"][0]["pattern"]["dims"][0] |= {"start_b": float(old) - 1, "end_b": pattern["end_b"] - 1}
     (folder / "instance.json").write_text(json.dumps(tree))
     record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1)).record
-    assert record.verdict is Verdict.RTL_MISMATCH and "not with kernel" in record.message
+    assert record.verdict is Verdict.RTL_MISMATCH
+    as_recorded(record.message)
 
 
 def test_a_time_that_is_not_kept_is_found(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_no_vectors_are_no_pass(folders: dict[str, Path]) -> None:
 def test_files_that_were_changed_are_refused(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
     folder = edited(folders["memory"], tmp_path / "edited", "instance.json", "", "")
     (folder / name).write_bytes((folder / name).read_bytes() + b" ")
-    with pytest.raises(InputError, match="was changed after it was built"):
+    with raises(InputError):
         read_folder(folder)
     (folder / name).unlink()
     with pytest.raises(InputError, match=name):
@@ -182,14 +184,14 @@ def test_files_that_were_changed_are_refused(folders: dict[str, Path], tmp_path:
     [
         ('"dais-verif/kernel/1"', '"dais-verif/kernel/9"', "schema"),
         ('"form": "memory"', '"form": "cloud"', "form 'cloud'"),
-        ('"pad": 0', '"pad": "x"', "not a valid manifest"),
-        ('"kernel"', '"colonel"', "not a valid manifest"),
-        ('"input 0"', '"output 0"', "two tensors"),
+        ('"pad": 0', '"pad": "x"', "valid"),
+        ('"kernel"', '"colonel"', "valid"),
+        ('"input 0"', '"output 0"', "tensors"),
         ('"s2.1"', '"s2"', "s2"),
         ("    4,\n", "    -4,\n", "below 0"),
-        ('"pad": 0', '"pad": 9', "the pad of input 0 is 9"),
-        ('"s2.1"', '"s3.1"', "port in0_data of the machine carries s2.1"),
-        ("{", "[", "not a valid manifest"),
+        ('"pad": 0', '"pad": 9', "pad of input 0 is 9"),
+        ('"s2.1"', '"s3.1"', r"port in0_data.*machine carries s2.1"),
+        ("{", "[", "valid"),
     ],
 )
 def test_manifests_that_lie_are_refused(
@@ -200,7 +202,7 @@ def test_manifests_that_lie_are_refused(
     where = "      4,\n" if "4,\n" in old else old
     assert where in text
     (folder / "instance.json").write_text(text.replace(where, new, 1))
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, match=said):
         read_folder(folder)
 
 
@@ -252,7 +254,8 @@ def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
         for machine in (kernel.machine, cleared)
     )
     assert right.verdict is Verdict.PASS
-    assert wrong.verdict is Verdict.PROGRAMS_DIFFER and wrong.message.startswith("in many ranges")
+    assert wrong.verdict is Verdict.PROGRAMS_DIFFER
+    as_recorded(wrong.message)
 
 
 @pytest.mark.parametrize("form", ["memory", "stream"])

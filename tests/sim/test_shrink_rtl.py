@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.said import raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -177,13 +178,13 @@ def test_a_command_decides(tmp_path: Path) -> None:
 
 def test_what_cannot_be_made_small(tmp_path: Path) -> None:
     (tmp_path / "model.vhd").write_text("entity model is end;")
-    with pytest.raises(RequestError, match="must be Verilog"):
+    with pytest.raises(RequestError, match="Verilog"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=tmp_path / "model.vhd")
-    with pytest.raises(InputError, match="does not exist"):
+    with raises(InputError):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=tmp_path / "none.v")
-    with pytest.raises(RequestError, match="give the RTL with"):
+    with pytest.raises(RequestError, match="RTL"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", clock="clk")
-    with pytest.raises(RequestError, match=r"must contain \{rtl\}, the placeholder"):
+    with pytest.raises(RequestError, match=r"\{rtl\}"):
         dais_verif.shrink(EXAMPLE, tmp_path / "small", rtl=faulty(tmp_path), command="true {program}")
 
 

@@ -35,7 +35,10 @@ _LEFT = ("coverage", "emitter", "troubleshooting_page.py", "prover/slang/kinds")
 #: Calls and methods whose arguments are patterns, names or code.
 _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "replace", "startswith", "endswith"}
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
-_CODE = re.compile(r"<=|\(\);|@\(|\$|//|\w = \w|#include|</|\bimport \w+\n|--\w+=|\bendmodule\b|\b(begin|wire|assign) ")
+_CODE = re.compile(
+    r"<=|\(\);|@\(|\$|//|\w = \w|#include|</|--\w+=|\bimport \w+[;\n]|\bfrom \S+ import\b"
+    r"|\bendmodule\b|\b(begin|wire|assign) "
+)
 #: Words of prose that are also names somewhere.
 _COMMON = """
 after again against all also and because before both built changed could do due each everything first for found from

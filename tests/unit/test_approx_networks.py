@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.approx import read as read_configurations
@@ -110,7 +110,7 @@ def test_files_of_other_networks_are_not_measured(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(text[: text.index("-----") + 6])
     record = dais_verif.measure_configurations(NETWORK, tmp_path / "one.txt", few(tmp_path))
     assert record.verdict is Verdict.NOT_RUN
-    assert "node 4, softmax, is not in the network" in (record.measured[0].refused or "")
+    as_recorded(record.measured[0].refused or "")
     with raises(InputError):
         dais_verif.apply_configuration(NETWORK, tmp_path / "one.txt", "conf0", tmp_path / "out")
 

@@ -137,4 +137,4 @@ def test_check_names_an_index_that_is_too_wide_and_prints_the_whole_hash(invoke:
     assert dais_verif.load_machine(path).hash in found.output
     assert "mem[0:1 + 1*at[0:1]]" in found.output
     simulated = invoke("sim", str(path), "--sim", "icarus", "--vectors", "64")
-    assert "narrow the index, or enlarge its memory" in simulated.output
+    assert all(part in simulated.output for part in ("index", "memory"))

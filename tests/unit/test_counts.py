@@ -25,4 +25,4 @@ def test_a_count_and_its_noun(count: int, words: tuple[str, ...], text: str) -> 
 def test_messages_of_a_pass() -> None:
     as_recorded(equal_text(60, 10))
     as_recorded(equal_text(6, 1))
-    assert equal_text(1, 1) == "the only output bit of 1 vector equals the golden model"
+    as_recorded(equal_text(1, 1))

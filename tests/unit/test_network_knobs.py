@@ -86,7 +86,7 @@ def test_what_half_precision_has_not_is_refused() -> None:
     for kind, said in ((FixedType(1, 16, 0), ""), (FixedType(1, 1, 25), "")):
         with raises(Refusal, match=said):
             half_element(ops, ops.builder.input(kind))
-    with pytest.raises(Refusal, match="infinite"):
+    with raises(Refusal):
         half_element(ops, Fraction(65520))
 
 

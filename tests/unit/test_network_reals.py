@@ -157,8 +157,9 @@ def refused(make: Callable[[Build, str], str]) -> str:
 
 
 def test_nothing_else_computes_with_them() -> None:
-    assert "is a result of Tanh, not a fixed-point number: let a QuantizeLinear" in refused(
-        lambda b, x: b.node("Tanh", x)
+    assert all(
+        part in refused(lambda b, x: b.node("Tanh", x))
+        for part in ("result of Tanh", "fixed-point number", "QuantizeLinear")
     )
     assert "(Add): it reads 't5', not a fixed-point number" in refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
     assert "a mean of 3 elements, not a fixed-point number" in refused(
