@@ -35,6 +35,7 @@ from dais_verif.flows.proof.smt_files import empty_folder, write_contradicted, w
 from dais_verif.flows.tensors.opening import source_of
 from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.flows.wrong_lines import with_lines
 from dais_verif.golden.fast import threads
 from dais_verif.program import Program
 from dais_verif.prover.results import ProofOptions
@@ -205,6 +206,9 @@ def _replayed(
         design = replace(found.design, dut=with_found_pins(found.dut, proof))
         with task.watch.stage("replay"):
             finding = replay_counterexample(request, task.program, proof, design, folder, task.progress)
+        if task.reader.foreign and not task.reader.bitwise and finding is not None:
+            with task.watch.stage("lines"), task.progress.working("looking for the lines that are wrong"):
+                finding = with_lines(task.program, design, finding)
         return replace(found, proof=judge_replay(proof, finding, readings), design=design, finding=finding)
     if proof.handshake is not None and proof.handshake.trace:
         with task.watch.stage("replay"):

@@ -181,6 +181,8 @@ def ended_run(
 ) -> SimulationRecord:
     """Return the record of a run that found ``finding``. Raises ``InputError`` if the RTL was changed meanwhile."""
     begun.watched.require_unchanged("simulated")
+    if begun.asked.rtl and not begun.asked.of_bits and begun.asked.wrapped is None:
+        finding = _with_lines(given.program, begun.design, finding, watch, progress)
     record = begun.record
     if finding.verdict is not Verdict.PASS:
         record = replace(record, warnings=[*record.warnings, *_data_not_found(begun.design, progress)])
@@ -188,6 +190,16 @@ def ended_run(
     if given.paired and given.request.icarus_vectors is None:
         record = with_share_of_icarus(record, given.request)
     return record
+
+
+def _with_lines(program: Program, design: RtlDesign, finding: Finding, watch: Stopwatch, progress: Progress) -> Finding:
+    """Return ``finding`` with the lines of user RTL at which values go wrong."""
+    if finding.verdict is not Verdict.RTL_MISMATCH or finding.first_mismatch is None:
+        return finding
+    from dais_verif.flows.wrong_lines import with_lines
+
+    with watch.stage("lines"), progress.working("looking for the lines that are wrong"):
+        return with_lines(program, design, finding)
 
 
 def with_rtl_conditions(

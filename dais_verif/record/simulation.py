@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex, overload
 
+from dais_verif.counts import counted
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
 from dais_verif.record.kernels import KernelRun
@@ -135,6 +136,38 @@ class CyclePlace:
 
 
 @dataclass(frozen=True)
+class WrongLine:
+    """A line of the RTL at which values go wrong, found by comparing the values of signals and ops.
+
+    ``line``: file and line of the assignment of ``signal``, or of the instance that contains it; ``also``: the other of
+    the two. ``reads``: what it reads, each with the ops whose values it carries. ``ops``: the ops whose values no
+    signal carries, and this one should. ``expected``, ``found``: the first such op's raw integer, and that of the
+    signal, in a vector in which they differ; None if ``ops`` is not a single one.
+    """
+
+    line: str
+    also: str | None
+    signal: str
+    width: int
+    reads: list[str]
+    ops: list[int]
+    expected: int | None
+    found: int | None
+
+    def text(self) -> str:
+        """Return the finding in words."""
+        inside = f" (or {self.also})" if self.also else ""
+        reads = f"; it reads {', '.join(self.reads)}" if self.reads else ""
+        text = f"{self.line}{inside}: {self.signal}, {counted(self.width, 'bit')}, is wrong first{reads}"
+        if self.ops:
+            names = " or ".join(f"op {op}" for op in self.ops[:3])
+            text += f"; {names} is carried by no signal"
+        if self.expected is not None:
+            text += f": in one vector it is {self.expected}, and this is {self.found} (raw integers)"
+        return text
+
+
+@dataclass(frozen=True)
 class Blame:
     """The origin of a mismatch.
 
@@ -143,10 +176,11 @@ class Blame:
     (whether a board repeats the mismatch), ``cycle`` (the cycle and output of a machine), ``register`` or ``signal``
     (the first one that diverges in a machine), ``undriven`` (what X may come from).
 
-    For a machine, there are also the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
+    For a machine, there are also the ``cycle``, the ``block`` of an op, and the ``signal`` with its element. ``lines``:
+    where in user RTL values go wrong; ``moved``: outputs that carry what another one should, in words.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal")
+    LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal", "lines", "moved")
 
     kind: str
     text: str
@@ -159,6 +193,12 @@ class Blame:
     cycle: int | None = None
     block: str | None = None
     signal: str | None = None
+    lines: list[WrongLine] | None = None
+    moved: list[str] | None = None
+
+    def wrong(self) -> list[str]:
+        """Return where in user RTL values go wrong, in words; the likeliest place first."""
+        return [*(line.text() for line in self.lines or []), *(self.moved or [])]
 
 
 @dataclass(frozen=True)

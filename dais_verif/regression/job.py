@@ -209,7 +209,7 @@ def _blame(record: SimulationRecord) -> str:
     where = f"{at}, in {found.simulator}"
     if found.place is not None and found.blame is not None and found.blame.text == at:
         return where
-    return f"{where}: {found.blame.text}" if found.blame is not None else where
+    return where if found.blame is None else "; ".join([f"{where}: {found.blame.text}", *found.blame.wrong()[:1]])
 
 
 def _bits(record: SimulationRecord) -> int:

@@ -123,7 +123,7 @@ def _of_run(record: SimulationRecord | Failed) -> Case:
     blame = ""
     if found is not None:
         blame = f"vector {found.row}, output {found.output}, in {found.simulator}"
-        blame += f": {found.blame.text}" if found.blame is not None else ""
+        blame += "".join(f"; {text}" for text in [found.blame.text, *found.blame.wrong()]) if found.blame else ""
     return Case(
         ".".join(simulator.name for simulator in record.simulators) or "run",
         f"{record.program.path or record.program.hash}, seed {record.seed}",

@@ -245,6 +245,8 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
     if blame is not None and blame.kind != "cycle":
         where = f" (type {blame.type})" if blame.type else ""
         out.print(f"blame      {blame.text}{where}", markup=False)
+        for text in blame.wrong():
+            out.print(f"wrong      {text}", markup=False)
     if mismatch.views:
         out.print(f"waves      {command_line(['gtkwave', mismatch.views[0]])}", markup=False)
 

@@ -24,7 +24,7 @@ from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.slang.waiting import folded, is_constant, never_assigned, wakers
-from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
+from dais_verif.prover.slang.writes import NAMES, lines_of, roots, symbol_of, written
 from dais_verif.prover.terms import (
     Term,
     as_written,
@@ -161,7 +161,8 @@ class _Block:
         for n, s in enumerate(statements):
             signal = self.design.signal(symbol_of(s.expr.left), self.where)
             make = _Assigned(self, s.expr.right, order, n)
-            signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
+            line = self.design.where(s.sourceRange.start)
+            signal.drive(Driver(0, signal.width, make, line, late=s.expr.isNonBlocking))
 
     def _reads_nothing(self, statements: list[Any], fold: Callable[[Term], Term] = lambda t: t) -> bool:
         """Return whether the values that ``statements`` assign are constant; usually the first one is not."""
@@ -238,10 +239,12 @@ class _Block:
             if asleep:
                 raise never_runs(self.where)
         again = cache(self._again)
+        lines = {symbol: line for s in self._statements for symbol, line in lines_of(self.design, s).items()}
         for symbol, low, term in found:
             self.design.undefined |= is_open(term)
             bits = either(self.design, leaf.bits(term), partial(_of, again, (symbol, low)))
-            self.design.signals[symbol].drive(driver_of(bits, 0, term.width, low, self.where, executed=True))
+            line = lines.get(symbol, self.where)
+            self.design.signals[symbol].drive(driver_of(bits, 0, term.width, low, line, executed=True))
         return None
 
     def _waits_for_nothing(self, leaf: Leaves, found: Iterable[Term]) -> bool:

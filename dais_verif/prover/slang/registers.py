@@ -23,7 +23,7 @@ from dais_verif.prover.slang.kinds import STATEMENTS
 from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part, whole
 from dais_verif.prover.slang.selects import static_index
-from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
+from dais_verif.prover.slang.writes import NAMES, lines_of, roots, symbol_of, written
 from dais_verif.prover.terms import Term, const, extract, is_open, rebuild
 
 __all__ = ["edges_of", "registers"]
@@ -104,10 +104,13 @@ class _Clocked(Execution):
         self._lost: dict[Any, InputError] = {}
         #: The signals that the block assigns.
         self._mates: frozenset[Signal] = frozenset()
+        #: The line at which each is assigned first.
+        self._lines: dict[Any, str] = {}
 
     def block(self, body: Any) -> None:
         self.design.begin()
         self.design.executed = True
+        self._lines = lines_of(self.design, body)
         self._mates = frozenset(x for symbol in written(body) if (x := self.design.signals.get(symbol)) is not None)
         self._run(body)
         self._again = cache(lambda: self._run_again(body))
@@ -226,7 +229,7 @@ class _Clocked(Execution):
             )
             clock = self._clock._replace(resets=resets)
             bits = self._bits(_Next(symbol), low, piece)
-            signal.drive(driver_of(bits, 0, width, low, self._where, clock))
+            signal.drive(driver_of(bits, 0, width, low, self._lines.get(symbol, self._where), clock))
 
     def _poison(self, signal: Signal, reason: InputError) -> None:
         def make(read: Read) -> Term:

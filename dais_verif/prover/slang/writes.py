@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dais_verif.prover.slang.design import ast
+from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import CALLS, FILLING, How
 
-__all__ = ["NAMES", "STEPS", "roots", "symbol_of", "written"]
+__all__ = ["NAMES", "STEPS", "lines_of", "roots", "symbol_of", "written"]
 
 NAMES = (ast.NamedValueExpression, ast.HierarchicalValueExpression)
 _u = ast.UnaryOperator
@@ -56,6 +56,20 @@ def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
     while waiting:
         waiting.pop().visit(visit)
     return {symbol for symbol in found if symbol.kind not in _CONSTANTS}
+
+
+def lines_of(design: SlangDesign, s: Any) -> dict[Any, str]:
+    """Return the line at which a statement assigns each symbol for the first time."""
+    found: dict[Any, str] = {}
+
+    def visit(e: Any) -> None:
+        if type(e) is ast.AssignmentExpression:
+            for symbol in roots(e.left):
+                if symbol not in found:
+                    found[symbol] = design.where(e.sourceRange.start)
+
+    s.visit(visit)
+    return found
 
 
 def indices(left: Any) -> Iterator[Any]:

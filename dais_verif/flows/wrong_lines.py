@@ -1,0 +1,101 @@
+"""From a difference to lines of the user's RTL: where the values of signals and ops part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.dut.placement import Dut, packed
+from dais_verif.errors import DaisError
+from dais_verif.flows.proof.decide import needed_packages
+from dais_verif.flows.proof.reading import RtlReader
+from dais_verif.program import Program
+from dais_verif.record.simulation import Blame, Mismatch, WrongLine
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.temporary import temporary_folder
+from dais_verif.toolchain.sources import is_vhdl
+
+if TYPE_CHECKING:
+    from dais_verif.prover.frontier import Frontier, WrongSignal
+    from dais_verif.prover.netlist import Netlist
+    from dais_verif.simulation.verify import Finding
+
+__all__ = ["with_lines"]
+
+#: RTL of more bytes takes too long to read.
+_MOST_BYTES = 1 << 23
+#: The largest number of lines, and of signals that a line reads, in a record.
+_LINES, _READS = 8, 6
+
+
+def with_lines(program: Program, design: RtlDesign, finding: Finding) -> Finding:
+    """Return ``finding`` with the lines of user RTL that are wrong, if the prover can read it and finds any.
+
+    The search looks at values of signals on random vectors and on the failing one; it is no proof.
+    """
+    mismatch = finding.first_mismatch
+    if (
+        mismatch is None
+        or any(map(is_vhdl, design.sources))
+        or sum(one.stat().st_size for one in design.sources) > _MOST_BYTES
+    ):
+        return finding  # VHDL is read as text that GHDL makes, whose lines the user never wrote
+    latency = next((one.latency for one in finding.simulators if one.latency is not None), None)
+    try:
+        with needed_packages(), temporary_folder() as folder:
+            found = _found(program, design, mismatch, latency, folder.path)
+    except (DaisError, OSError, RecursionError):
+        return finding  # the difference stands without it
+    lines = [_line(one) for one in found.signals[:_LINES]]
+    moved = [_moved(one.output, one.outputs, one.ops, one.where) for one in found.moved[:_LINES]]
+    if not (lines or moved):
+        return finding
+    blame = replace(mismatch.blame or Blame("unknown", "the vector was not replayed"), lines=lines, moved=moved or None)
+    return replace(finding, first_mismatch=replace(mismatch, blame=blame))
+
+
+def _found(program: Program, design: RtlDesign, mismatch: Mismatch, latency: int | None, folder: Path) -> Frontier:
+    from dais_verif.prover.frontier import find_frontier
+
+    reader = RtlReader.of("slang", design, folder / "yosys", foreign=True)
+    dut = design.dut or packed(program)
+    dut = replace(dut, interface=dut.interface.with_latency(latency))
+    with reader.readable("slang", design) as read:
+        return _searched(read, program, dut, mismatch, find_frontier)
+
+
+def _searched(
+    read: Callable[[], Netlist], program: Program, dut: Dut, mismatch: Mismatch, find: Callable[..., Frontier]
+) -> Frontier:
+    vector = {one.index: int(one.bits, 2) for one in mismatch.inputs if one.bits and not set(one.bits) - {"0", "1"}}
+    return find(program, read(), dut, vector)
+
+
+def _line(found: WrongSignal) -> WrongLine:
+    line, *more = map(_place, found.lines)
+    reads = [f"{one.name} ({_carries(one.ops)})" for one in found.reads[:_READS]]
+    reads += ["..."] * (len(found.reads) > _READS)
+    also = more[0] if more else None
+    return WrongLine(line, also, found.name, found.width, reads, list(found.missing), found.expected, found.found)
+
+
+def _carries(ops: tuple[int, ...]) -> str:
+    if not ops:
+        return "an input, a constant or a bit"
+    return f"carries the values of op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
+
+
+def _moved(output: int, outputs: tuple[int, ...], ops: tuple[int, ...], where: str) -> str:
+    what = f"output {outputs[0]}" if outputs else f"op {ops[0]}"
+    return f"{_place(where)}: output {output} carries the values of {what}"
+
+
+def _place(where: str) -> str:
+    """Return file and line, relative to the working folder if the file is in it."""
+    name, _, line = where.rpartition(":")
+    path = os.path.abspath(name)
+    short = os.path.relpath(path)
+    return f"{path if short.startswith(os.pardir) else short}:{line}"

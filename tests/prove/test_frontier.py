@@ -1,0 +1,117 @@
+"""Lines of RTL at which values go wrong: the first signals that carry no op's values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.dut.interface import Clocking
+from dais_verif.dut.placement import packed
+from dais_verif.program import Program
+from dais_verif.prover import slang
+from dais_verif.prover.frontier import Frontier, find_frontier
+
+IN, SUM = (0, 6, 0), (0, 8, 0)
+#: (a + 4 b) + c and (a + 4 b) - c.
+PROGRAM = Program.build(
+    [
+        (-1, 0, -1, 0, IN),
+        (-1, 1, -1, 0, IN),
+        (-1, 2, -1, 0, IN),
+        (0, 0, 1, 2, (0, 9, 0)),
+        (0, 3, 2, 0, (0, 10, 0)),
+        (1, 3, 2, 0, (1, 9, 0)),
+    ],
+    [(4, 0, 0), (5, 0, 0)],
+    inp_shift=[0, 0, 0],
+)
+RIGHT = """\
+module adder #(parameter SHIFT = 0) (input [8:0] p, input [5:0] q, output [9:0] r);
+  wire [9:0] moved = q << SHIFT;
+  assign r = p + moved;
+endmodule
+module model (input clk, input [17:0] x, output [19:0] y);
+  wire [5:0] a = x[5:0], b = x[11:6], c = x[17:12];
+  wire [9:0] inner, plus;
+  adder #(2) first (.p({3'b0, a}), .q(b), .r(inner));
+  adder #(0) second (.p(inner[8:0]), .q(c), .r(plus));
+  wire [9:0] minus;
+  assign minus = inner - c;
+  assign y = {minus, plus};
+endmodule
+"""
+
+
+def lines_of(text: str, folder: Path, old: str = "", new: str = "") -> tuple[list[int], Frontier]:
+    """Return the lines that are found for RTL with an edit, the likeliest of each finding."""
+    assert text.count(old) == 1 or not old
+    (folder / "m.v").write_text(text.replace(old, new) if old else text)
+    dut = packed(PROGRAM)
+    ports = dut.interface
+    names = {"model_inp": "x", "model_out": "y"}
+    inputs, outputs = (
+        tuple(wire._replace(name=names[wire.name]) for wire in wires) for wires in (ports.inputs, ports.outputs)
+    )
+    clocking = Clocking("clk", latency=1) if "posedge" in text else None
+    dut = replace(dut, interface=replace(ports, inputs=inputs, outputs=outputs, clocking=clocking))
+    found = find_frontier(PROGRAM, slang.elaborate([folder / "m.v"], "model"), dut)
+    return [int(one.lines[0].rpartition(":")[2]) for one in found.signals], found
+
+
+def line(part: str, text: str = RIGHT) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def test_right_rtl_has_no_wrong_line(tmp_path: Path) -> None:
+    assert lines_of(RIGHT, tmp_path)[1] == Frontier()
+
+
+def test_one_edit_is_found_at_its_line(tmp_path: Path) -> None:
+    wrong = []
+    for old, new in (
+        ("inner - c", "inner + c"),
+        ("inner - c", "inner - b"),
+        ("#(2) first", "#(1) first"),
+        ("#(0) second", "#(1) second"),
+        (".p(inner[8:0])", ".p({inner[7:0], inner[8]})"),
+        (".q(b)", ".q(c)"),
+    ):
+        found, _ = lines_of(RIGHT, tmp_path, old, new)
+        if not found or found[0] != line(old):
+            wrong.append((old, new, found))
+    assert not wrong
+
+
+def test_a_fault_in_a_module_names_its_line_and_that_of_an_instance(tmp_path: Path) -> None:
+    (one, *_) = lines_of(RIGHT, tmp_path, "p + moved", "p - moved")[1].signals
+    assert {int(place.rpartition(":")[2]) for place in one.lines} == {line("p + moved"), line("#(2) first")}
+
+
+def test_the_op_that_nothing_carries_and_a_vector_are_named(tmp_path: Path) -> None:
+    (one,) = lines_of(RIGHT, tmp_path, "inner - c", "inner + c")[1].signals
+    assert one.missing == (5,) and one.name == "minus" and one.width == 10
+    assert one.expected != one.found and one.expected is not None
+    assert {op for read in one.reads for op in read.ops} == {2, 3}
+
+
+def test_two_faults_are_two_lines(tmp_path: Path) -> None:
+    found, _ = lines_of(RIGHT.replace("inner - c", "inner - b"), tmp_path, "#(0) second", "#(1) second")
+    assert set(found) == {line("assign minus"), line("adder #(0)")}
+
+
+def test_exchanged_outputs_are_no_wrong_values(tmp_path: Path) -> None:
+    text = RIGHT.replace("[9:0] inner, plus", "[9:0] inner; wire [9:0] plus")
+    _, found = lines_of(text, tmp_path, "{minus, plus}", "{plus, minus}")
+    assert not found.signals
+    assert [(one.output, one.outputs) for one in found.moved] == [(0, (1,)), (1, (0,))]
+
+
+def test_a_pipeline_is_searched_through_its_registers(tmp_path: Path) -> None:
+    text = RIGHT.replace(
+        "  assign minus = inner - c;", "  reg [9:0] kept;\n  always @(posedge clk)\n    kept <= inner - c;"
+    )
+    text = text.replace("  assign y = {minus, plus};", "  reg [9:0] held;\n  always @(posedge clk) held <= plus;")
+    text = text.replace("  wire [9:0] minus;\n", "").replace("endmodule\nmodule", "endmodule\n\nmodule")
+    text = text[: text.rindex("endmodule")] + "  assign y = {kept, held};\nendmodule\n"
+    assert lines_of(text, tmp_path)[1] == Frontier()
+    assert lines_of(text, tmp_path, "inner - c", "inner - (c >> 1)")[0] == [line("kept <= inner", text)]

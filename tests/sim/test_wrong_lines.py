@@ -1,0 +1,46 @@
+"""``sim`` and ``prove`` of user RTL without names of ops name the lines at which values go wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.door import run_sim
+
+import dais_verif
+from dais_verif.emitter import emit_verilog
+from dais_verif.program import Program
+
+A, B = (-1, 0, -1, 0, (1, 6, 0)), (-1, 1, -1, 0, (1, 6, 0))
+PROGRAM = Program.build(
+    [A, B, (0, 0, 1, 1, (1, 9, 0)), (1, 2, 1, 0, (1, 10, 0))], [(2, 0, 0), (3, 0, 0)], inp_shift=[0, 0]
+)
+
+
+def unnamed(old: str, new: str) -> tuple[str, int]:
+    """Return RTL with an edit, whose signals do not tell their ops, and the line of the edit."""
+    text = re.sub(r"\bop_(\d+)\b", lambda match: f"w{9 - int(match[1])}", emit_verilog(PROGRAM))
+    assert text.count(old) == 1, text
+    return text.replace(old, new), text[: text.index(old)].count("\n") + 1
+
+
+def test_sim_and_prove_name_the_line(tmp_path: Path) -> None:
+    text, line = unnamed("w7 - w8", "w7 + w8")
+    run = run_sim(PROGRAM, tmp_path, rtl=text)
+    assert run.exit_code == 1
+    (found,) = run.blame["lines"]
+    assert found["line"].endswith(f"design.v:{line}") and found["signal"] == "w6" and found["ops"] == [3]
+    proof = dais_verif.prove(tmp_path / "prog.bin", rtl=[tmp_path / "design.v"], top="model")
+    assert proof.counterexample is not None and proof.counterexample.replay is not None
+    mismatch = proof.counterexample.replay.first_mismatch
+    assert mismatch is not None and mismatch.blame is not None
+    assert [one.line.rpartition(":")[2] for one in mismatch.blame.lines or []] == [str(line)]
+
+
+def test_right_values_at_the_wrong_place_are_told(tmp_path: Path) -> None:
+    """The first output has the low bits of the second one, whose values are right elsewhere."""
+    text, line = unnamed("wire [9:0] out_0 = w7[9:0]", "wire [9:0] out_0 = w9")
+    run = run_sim(PROGRAM, tmp_path, rtl=text)
+    assert run.exit_code == 1
+    (found,) = run.blame["moved"]
+    assert "output 0" in found and "op 0" in found and "design.v:" in found
