@@ -39,7 +39,7 @@ def test_sim_and_prove_name_the_line(tmp_path: Path) -> None:
 
 def test_right_values_at_the_wrong_place_are_told(tmp_path: Path) -> None:
     """The first output has the low bits of the second one, whose values are right elsewhere."""
-    text, line = unnamed("wire [9:0] out_0 = w7[9:0]", "wire [9:0] out_0 = w9")
+    text, _ = unnamed("wire [9:0] out_0 = w7[9:0]", "wire [9:0] out_0 = w9")
     run = run_sim(PROGRAM, tmp_path, rtl=text)
     assert run.exit_code == 1
     (found,) = run.blame["moved"]
