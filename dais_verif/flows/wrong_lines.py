@@ -84,8 +84,8 @@ def _line(found: WrongSignal) -> WrongLine:
 
 def _carries(ops: tuple[int, ...]) -> str:
     if not ops:
-        return "an input, a constant or a bit"
-    return f"carries the values of op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
+        return "input or bit"
+    return f"op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
 
 
 def _moved(output: int, outputs: tuple[int, ...], ops: tuple[int, ...], where: str) -> str:

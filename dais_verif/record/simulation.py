@@ -157,13 +157,12 @@ class WrongLine:
     def text(self) -> str:
         """Return the finding in words."""
         inside = f" (or {self.also})" if self.also else ""
-        reads = f"; it reads {', '.join(self.reads)}" if self.reads else ""
+        reads = f"; reads {', '.join(self.reads)}" if self.reads else ""
         text = f"{self.line}{inside}: {self.signal}, {counted(self.width, 'bit')}, is wrong first{reads}"
         if self.ops:
-            names = " or ".join(f"op {op}" for op in self.ops[:3])
-            text += f"; {names} is carried by no signal"
+            text += f"; no signal carries {' or '.join(f'op {op}' for op in self.ops[:3])}"
         if self.expected is not None:
-            text += f": in one vector it is {self.expected}, and this is {self.found} (raw integers)"
+            text += f": must be {self.expected}, found {self.found}"
         return text
 
 

@@ -67,7 +67,11 @@ DESIGNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "syntax error": (MODEL.replace("assign", "asign"), "TOOL_FAILURE", ("iverilog", "rtl.v:2", "syntax error")),
     "empty file": ("", "TOOL_FAILURE", ("iverilog", "model")),
     "not Verilog": ("\x7fELF\x02\x01", "TOOL_FAILURE", ("iverilog", "rtl.v:1")),
-    "another module name": (MODEL.replace("model(", "other("), "INVALID_INPUT", ("no module model", "other", "--top")),
+    "another module name": (
+        MODEL.replace("model(", "other(") + "module more; endmodule\n",
+        "INVALID_INPUT",
+        ("no module model", "other", "--top"),
+    ),
     "a module missing": (MODEL.replace("endmodule", "sub s();\nendmodule"), "TOOL_FAILURE", ("iverilog", "sub")),
     "no input port": (MODEL.replace("model_inp", "x"), "INVALID_INPUT", ("model_inp",)),
     "no output port": (MODEL.replace("model_out", "y"), "INVALID_INPUT", ("model_out",)),

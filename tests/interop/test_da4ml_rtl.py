@@ -43,7 +43,7 @@ def test_is_right(name: str, form: str, tmp_path: Path) -> None:
     verdict = sim(rtl, tmp_path, *VECTORS, *simulator(form, name in FAST[form]))
     assert verdict.ending == ("PASS", 0), verdict.record["message"]
     for run in verdict.record["simulators"]:
-        assert run["vectors_compared"] == 300
+        assert run["vectors_compared"] >= 300  # and vectors for conditions
         # The latency that the testbench finds is da4ml's: the registers of each stage, and one more at the end.
         assert run["latency"] == rtl.latency
 

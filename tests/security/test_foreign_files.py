@@ -149,7 +149,7 @@ def test_a_search_does_not_replace_a_foreign_file(tmp_path: Path) -> None:
     (tmp_path / "confs.txt.tried.json").write_text('{"mine": 1}')
     request = SimpleNamespace(kept=tmp_path / "confs.txt.tried.json", resume=False)
     with raises(ApproximationError):
-        _resumed(request, "about")  # type: ignore[arg-type]
+        _resumed(request, "about", 0)  # type: ignore[arg-type]
 
 
 def test_a_sign_off_does_not_write_through_links(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def wrong_at_the_kink(folder: Path) -> Path:
 
 def test_what_only_a_directed_vector_shows(kink: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rtl, out = wrong_at_the_kink(tmp_path), tmp_path / "out"
-    few = ["--vectors", 3]  # none of so few is at a boundary
+    few = ["--vectors", 3, "--no-conditions"]  # none of so few is at a boundary
     assert run(kink, "--rtl", rtl, "--sim", "icarus", "-o", out) == 1
     assert run(kink, "--rtl", rtl, "--sim", "icarus", *few, "-o", out) == 0
     assert run(kink, "--rtl", rtl, "--sim", "icarus", *few, "--coverage", "-o", out) == 1
@@ -100,7 +100,7 @@ endmodule
 def test_lines_and_toggles_of_the_rtl(kink: Path, tmp_path: Path) -> None:
     rtl, out = tmp_path / "branch.v", tmp_path / "out"
     rtl.write_text(_BRANCH)
-    whole = ["--rtl", rtl, "--sim", "verilator", "--rtl-coverage", "-o", out]
+    whole = ["--rtl", rtl, "--sim", "verilator", "--rtl-coverage", "--no-conditions", "-o", out]
 
     def missed(*more: object) -> tuple[dict[str, tuple[int, int]], str]:
         assert run(kink, *whole, *more) == 0
