@@ -226,9 +226,9 @@ class SlangDesign:
     def where(self, location: Any) -> str:
         """Return the file and line of a location."""
         name = self._manager.getFileName(location)
-        return f"{_relative(name) if name else '?'}:{self._manager.getLineNumber(location)}"
+        return f"{_relative(name, os.getcwd()) if name else '?'}:{self._manager.getLineNumber(location)}"
 
 
 @cache
-def _relative(name: str) -> str:
-    return os.path.relpath(name)
+def _relative(name: str, folder: str) -> str:
+    return os.path.relpath(name, folder)
