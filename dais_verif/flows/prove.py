@@ -208,7 +208,7 @@ def _replayed(
             finding = replay_counterexample(request, task.program, proof, design, folder, task.progress)
         if task.reader.foreign and not task.reader.bitwise and finding is not None:
             with task.watch.stage("lines"), task.progress.working("looking for the lines that are wrong"):
-                finding = with_lines(task.program, design, finding)
+                finding = with_lines(task.program, design, finding, task.progress)
         return replace(found, proof=judge_replay(proof, finding, readings), design=design, finding=finding)
     if proof.handshake is not None and proof.handshake.trace:
         with task.watch.stage("replay"):

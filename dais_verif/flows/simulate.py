@@ -199,7 +199,7 @@ def _with_lines(program: Program, design: RtlDesign, finding: Finding, watch: St
     from dais_verif.flows.wrong_lines import with_lines
 
     with watch.stage("lines"), progress.working("looking for the lines that are wrong"):
-        return with_lines(program, design, finding)
+        return with_lines(program, design, finding, progress)
 
 
 def with_rtl_conditions(

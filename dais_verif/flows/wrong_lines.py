@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from dais_verif.dut.placement import Dut, packed
 from dais_verif.errors import DaisError
+from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.decide import needed_packages
 from dais_verif.flows.proof.reading import RtlReader
+from dais_verif.internal_error import told
 from dais_verif.program import Program
 from dais_verif.record.simulation import Blame, Mismatch, WrongLine
 from dais_verif.simulation.simulators.build import RtlDesign
@@ -25,30 +28,31 @@ if TYPE_CHECKING:
 
 __all__ = ["with_lines"]
 
-#: RTL of more bytes takes too long to read.
-_MOST_BYTES = 1 << 23
+#: Larger programs take too long: 5,000 ops take about ten seconds.
+_MOST_OPS = 10_000
 #: The largest number of lines, and of signals that a line reads, in a record.
 _LINES, _READS = 8, 6
 
 
-def with_lines(program: Program, design: RtlDesign, finding: Finding) -> Finding:
+def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: Progress) -> Finding:
     """Return ``finding`` with the lines of user RTL that are wrong, if the prover can read it and finds any.
 
-    The search looks at values of signals on random vectors and on the failing one; it is no proof.
+    The search looks at values of signals on random vectors and on the failing one; it is no proof. An error in it is a
+    warning, since it must not take the difference away.
     """
     mismatch = finding.first_mismatch
-    if (
-        mismatch is None
-        or any(map(is_vhdl, design.sources))
-        or sum(one.stat().st_size for one in design.sources) > _MOST_BYTES
-    ):
-        return finding  # VHDL is read as text that GHDL makes, whose lines the user never wrote
+    # VHDL is read as text that GHDL makes, whose lines the user never wrote.
+    if mismatch is None or program.n_ops > _MOST_OPS or any(map(is_vhdl, design.sources)):
+        return finding
     latency = next((one.latency for one in finding.simulators if one.latency is not None), None)
     try:
         with needed_packages(), temporary_folder() as folder:
             found = _found(program, design, mismatch, latency, folder.path)
-    except (DaisError, OSError, RecursionError):
-        return finding  # the difference stands without it
+    except (DaisError, OSError):
+        return finding  # the prover cannot read the RTL
+    except Exception as error:
+        progress.warning(f"no line was found: {told(error, sys.argv[1:])}")
+        return finding
     lines = [_line(one) for one in found.signals[:_LINES]]
     moved = [_moved(one.output, one.outputs, one.ops, one.where) for one in found.moved[:_LINES]]
     if not (lines or moved):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from support.door import run_sim
 
 import dais_verif
@@ -44,3 +45,13 @@ def test_right_values_at_the_wrong_place_are_told(tmp_path: Path) -> None:
     assert run.exit_code == 1
     (found,) = run.blame["moved"]
     assert "output 0" in found and "op 0" in found and "design.v:" in found
+
+
+def test_a_bug_in_the_search_leaves_the_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("dais_verif.prover.frontier.find_frontier", broken)
+    run = run_sim(PROGRAM, tmp_path, rtl=unnamed("w7 - w8", "w7 + w8")[0])
+    assert run.ending == ("RTL_MISMATCH", 1) and "lines" not in run.blame
+    assert "KeyError" in run.stderr
