@@ -406,7 +406,8 @@ class _Search:
         term = Cone(cut).read(*place)
         if all(t.op in _WIRING or t in read for t in nodes(term)):
             self._wires_only.add(place)
-        yield from dict.fromkeys(read[t] for t in leaves(term) if t in read)
+        live = set(leaves(term))  # their own order depends on earlier proofs
+        yield from dict.fromkeys(place for t, place in read.items() if t in live)
 
     def _right(self, place: _Place) -> bool:
         """Return whether a place carries an input, a constant, or the values, or a bit, of an op."""
