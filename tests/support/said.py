@@ -25,6 +25,7 @@ _VARYING = {
     re.escape(str(ROOT)): "ROOT",
     r"(?:(?:\.\./)*\.\.)?/tmp/pytest-of-\w+/pytest-\d+/(?:popen-gw\d+/)?[^/\s'\":,;)]*": "TMP",
     r"/tmp/tmp\w+|/\S*/dais-verif-\w{8}\b": "TMP",
+    r"(?<=127\.0\.0\.1:)\d+": "PORT",
     r"0x[0-9a-f]{8,}": "ADDRESS",
     r"\b[0-9a-f]{32,}\b": "HASH",
     r"\b\d+(?:\.\d+)? ?(ms|s|seconds|min)\b": r"N \1",
