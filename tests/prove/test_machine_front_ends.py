@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from support.places import FSM
-from support.said import raises
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, StateError
@@ -101,5 +100,5 @@ def test_faults_are_refuted_by_yosys(fault: str, tmp_path: Path) -> None:
 
 
 def test_an_asynchronous_reset_is_refused_by_yosys(tmp_path: Path) -> None:
-    with raises((InputError, StateError)):
+    with pytest.raises((InputError, StateError), match="'count'"):  # Yosys names the reset, each version its own way
         proved("f01_counter", tmp_path, ("always @(posedge clk)", "always @(posedge clk or posedge rst)"))

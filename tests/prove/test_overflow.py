@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from support.door import save
 from support.programs import overflowing, unproved
-from support.said import as_recorded
 
 from dais_verif.cli import main
 from dais_verif.golden import oracle
@@ -174,7 +173,7 @@ def test_what_nobody_decides_is_no_pass(
     monkeypatch.setattr(overflow_module, "examine", lambda *_, **__: [Promise(1, Status.UNKNOWN)])
     assert [item["op"] for item in checked(overflowing(), tmp_path, capsys, code=6)["undecided"]] == [1]
     assert main._run(["check", str(tmp_path / "prog.bin")]) == 6
-    as_recorded(capsys.readouterr().out)
+    assert "undecided" in capsys.readouterr().out
 
 
 def test_without_the_prover_nothing_is_proved(

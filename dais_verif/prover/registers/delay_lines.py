@@ -22,6 +22,8 @@ __all__ = ["straighten"]
 
 #: The widest pointer, the most pins that it may depend on, and the most bits of a memory.
 _POINTER_BITS, _PINS, _MEMORY_BITS = 12, 3, 1 << 16
+#: The most wires between a pointer and its next value: a register behind a long chain of logic is no pointer.
+_WIRES = 100
 
 
 class _Pointer(NamedTuple):
@@ -77,9 +79,11 @@ def _pointer(netlist: Netlist, signal: Signal, pins: Mapping[Signal, Term]) -> _
     if len(signal.drivers) != 1 or signal.width > _POINTER_BITS or not _is_plain(signal.drivers[0]):
         return None
     (driver,) = signal.drivers
-    own = _own(signal)
+    own, left = _own(signal), iter(range(_WIRES))
 
     def cut(wire: Signal, low: int, width: int) -> Term | None:
+        if next(left, None) is None:
+            raise RegisterError(f"{signal.name} is too far from itself")
         if wire is signal:
             return extract(own, low, width)
         if wire not in pins and (not wire.drivers or any(one.clock for one in wire.drivers)):
