@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from dais_verif.flows.proof.directed import directed_sides
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.vectors import signed_inputs
 from dais_verif.golden import Golden
+from dais_verif.internal_error import told
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column, compact
 from dais_verif.program.ports import Element
@@ -68,6 +70,8 @@ def _found(program: Program, design: RtlDesign, *, check: bool) -> _Found:
             sides = _sides(program, design, folder.path)
     except (DaisError, OSError) as error:
         return _Found(None, RtlConditions(why=" ".join(str(error).split())))
+    except Exception as error:  # vectors that help must not take a verdict away
+        return _Found(None, RtlConditions(why=told(error, sys.argv[1:])))
     batch = batch_of_sides(program, sides.vectors[:_MOST_VECTORS], sides.elements)
     if batch is not None and check:
         batch = Batch.concatenate([batch.slice(0, 0), *kept_promises(Golden(program), batch)])
@@ -81,7 +85,8 @@ def _sides(program: Program, design: RtlDesign, folder: Path) -> Sides:
     reader = RtlReader.of("slang", design, folder / "yosys", foreign=True)
     verilog = reader.in_verilog(design)
     left = max(_SECONDS - (time.monotonic() - began), _LEAST)
-    return directed_sides(reader, verilog, program, design.dut or packed(program), (), declared=True, seconds=left)
+    dut = design.dut or packed(program)
+    return directed_sides(reader, verilog, program, dut, (), declared=True, seconds=left, reading=_SECONDS)
 
 
 def batch_of_sides(

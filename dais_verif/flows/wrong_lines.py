@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dais_verif.dut.placement import Dut, packed
+from dais_verif.dut.placement import packed
 from dais_verif.errors import DaisError
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.decide import needed_packages
+from dais_verif.flows.proof.deep_stack import run_deep
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.internal_error import told
 from dais_verif.program import Program
@@ -23,13 +23,14 @@ from dais_verif.toolchain.sources import is_vhdl
 
 if TYPE_CHECKING:
     from dais_verif.prover.frontier import Frontier, WrongSignal
-    from dais_verif.prover.netlist import Netlist
     from dais_verif.simulation.verify import Finding
 
 __all__ = ["with_lines"]
 
 #: Larger programs take too long: 5,000 ops take about ten seconds.
 _MOST_OPS = 10_000
+#: After so many seconds, the search is given up.
+_SECONDS = 20.0
 #: The largest number of lines, and of signals that a line reads, in a record.
 _LINES, _READS = 8, 6
 
@@ -49,7 +50,7 @@ def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: 
         with needed_packages(), temporary_folder() as folder:
             found = _found(program, design, mismatch, latency, folder.path)
     except (DaisError, OSError):
-        return finding  # the prover cannot read the RTL
+        return finding  # the prover cannot read the RTL, or not in time
     except Exception as error:
         progress.warning(f"no line was found: {told(error, sys.argv[1:])}")
         return finding
@@ -62,20 +63,19 @@ def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: 
 
 
 def _found(program: Program, design: RtlDesign, mismatch: Mismatch, latency: int | None, folder: Path) -> Frontier:
+    from dais_verif.prover.deadline import time_limit
     from dais_verif.prover.frontier import find_frontier
 
     reader = RtlReader.of("slang", design, folder / "yosys", foreign=True)
     dut = design.dut or packed(program)
     dut = replace(dut, interface=dut.interface.with_latency(latency))
-    with reader.readable("slang", design) as read:
-        return _searched(read, program, dut, mismatch, find_frontier)
-
-
-def _searched(
-    read: Callable[[], Netlist], program: Program, dut: Dut, mismatch: Mismatch, find: Callable[..., Frontier]
-) -> Frontier:
     vector = {one.index: int(one.bits, 2) for one in mismatch.inputs if one.bits and not set(one.bits) - {"0", "1"}}
-    return find(program, read(), dut, vector)
+
+    def work() -> Frontier:
+        with time_limit(_SECONDS), reader.readable("slang", design) as read:
+            return find_frontier(program, read(), dut, vector)
+
+    return run_deep(work)
 
 
 def _line(found: WrongSignal) -> WrongLine:

@@ -22,6 +22,7 @@ from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.deadline import require_time
 from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prover.op_semantics import bits_of, interpret_op
 from dais_verif.prover.random_simulation import Trace, Wires, differing_outputs, random_vectors, trace
@@ -40,8 +41,8 @@ _STEPS = 20
 #: How far the search for a wrong operand goes.
 _NEAR = 5
 _WIRING = ("const", "concat", "extract", "var")
-#: The largest width whose values are kept as machine words.
-_WORD = 62
+#: The largest number of first signals and of ops that are looked at: with more, the RTL is of another program.
+_FINDINGS = 8
 
 #: The values of some bits on all vectors, without common trailing zeros: a key under which equal values meet.
 _Key = bytes
@@ -71,12 +72,11 @@ class Carried:
 
 @dataclass(frozen=True)
 class WrongSignal:
-    """The first signal of a path that carries no op's values, assigned at ``where``.
+    """The first signal of a path whose values are not those that it should carry, assigned at ``where``.
 
     ``instance``: the line of the instance that contains it; ``of_module``: the assignment is right in no other instance
-    of the module.
-    ``missing``: the ops that read what it reads, and whose values no signal carries. ``vector``: the bits of every
-    input in a vector in which it is wrong, if one op is missing; ``expected``: that op's bits, ``found``: its own.
+    of the module. ``missing``: the ops that no signal carries, and this one should. ``expected``: the raw integer of
+    that op, if there is one, in a vector in which they differ, and ``found``: that of the signal.
     """
 
     name: str
@@ -120,8 +120,8 @@ def find_frontier(
 ) -> Frontier:
     """Return the frontier of ``netlist``, which is combinational or a pipeline; empty if no output is wrong.
 
-    ``vector``: the bits of inputs, by number, in a vector that fails; it is tried beside random ones. Raises
-    ``InputError`` for RTL that the prover cannot read.
+    ``vector``: the bits of inputs at the ports, by number, in a vector that fails; it is tried beside random ones.
+    Raises ``InputError`` for RTL that the prover cannot read, and ``OutOfTime`` after a time limit.
     """
     boundary = Boundary.of(program, netlist, dut)
     straighten(netlist, boundary)
@@ -129,7 +129,7 @@ def find_frontier(
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     vectors = random_vectors(boundary.inputs, _ROWS, seed)
     for number, bits in (vector or {}).items():
-        vectors[number][0] = bits
+        vectors[number][0] = bits << (dut.ports.inputs[number].lo - boundary.inputs[number].lo)
     vectors = Assumptions(program, boundary.inputs).moved_inside(vectors)
     found = trace(program, boundary.inputs, vectors, _ROWS)
     kept = ~found.broken
@@ -162,6 +162,8 @@ class _Search:
         self._wires_only: set[_Place] = set()
         self._readers: dict[Signal | int, list[Signal]] = defaultdict(list)
         self._computing: dict[int, list[Signal]] = defaultdict(list)
+        #: The ops of inputs that are taken from ports.
+        self._taken: set[int] = set()
         self._known: dict[_Place, tuple[int, ...] | None] = {}
         self._reads: dict[_Place, tuple[_Place, ...]] = {}
 
@@ -177,9 +179,9 @@ class _Search:
                 moved.append(Moved(output, tuple(others), tuple(alike), _where(places[0]) if places else ""))
         elsewhere = {place for one in moved for place in ports[one.output][0]}
         first = self._earliest([place for place in visited if place not in elsewhere and self._is_first(place)])
-        lost = self._lost({self._program.outputs[j][0] for j in wrong}, carried)
+        lost = self._lost({self._program.outputs[j][0] for j in wrong}, carried)[:_FINDINGS]
         found: dict[str, WrongSignal] = {}
-        for place in first:
+        for place in first[:_FINDINGS]:
             ops = self._of(place, lost)
             behind = [one for op in ops if (one := self._behind(place, op, visited)) is not None]
             for one in behind or [place]:
@@ -253,6 +255,7 @@ class _Search:
 
     def _onward(self, place: _Place, visited: Sequence[_Place]) -> list[_Place]:
         """Return ``place`` and the wrong places that read it, some steps on."""
+        require_time()
         found = {place: None}
         for _ in range(_NEAR):
             found |= {one: None for one in visited if any(read in found for read in self.reads(one))}
@@ -332,6 +335,7 @@ class _Search:
             for i in cones
             if i in self._raw
             and i not in carried
+            and i not in self._taken
             and not _constant(self._raw[i])
             and all(o in carried or o not in self._raw or self._given(o) for o in self._program.ops[i].operands)
         ]
@@ -386,6 +390,7 @@ class _Search:
 
     def reads(self, place: _Place) -> tuple[_Place, ...]:
         """Return the bits of signals that drive a place."""
+        require_time()
         if place not in self._reads:
             self._reads[place] = tuple(self._read_by(place))
         return self._reads[place]
@@ -411,7 +416,7 @@ class _Search:
 
     def _right(self, place: _Place) -> bool:
         """Return whether a place carries an input, a constant, or the values, or a bit, of an op."""
-        return place.signal in self._boundary.pieces or not place.signal.drivers or self.ops(place) is not None
+        return self.ops(place) is not None
 
     def ops(self, place: _Place) -> tuple[int, ...] | None:
         """Return the ops whose values a place carries; empty if it carries a bit of one; None if none."""
@@ -420,8 +425,12 @@ class _Search:
         return self._known[place]
 
     def _ops_of(self, place: _Place) -> tuple[int, ...] | None:
-        if self._boundary.is_input(place.signal) or place.signal in self._boundary.others:
+        if place.signal in self._boundary.others or not (place.signal.drivers or self._boundary.is_input(place.signal)):
             return ()
+        if self._boundary.is_input(place.signal):
+            taken = self._matched(place) or ()
+            self._taken.update(taken)
+            return taken
         found = self._matched(place)
         whole = _Place(place.signal, 0, place.signal.width)
         if found is None and place != whole and place.signal in self._wires.values:

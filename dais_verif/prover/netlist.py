@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dais_verif.errors import StateError, UnsupportedVerilog
+from dais_verif.prover.deadline import require_time
 from dais_verif.prover.four_state import parts, rebuild
 from dais_verif.prover.terms import Term, concat, extract, nodes, undefined
 
@@ -285,6 +286,7 @@ class Cone:
 
     def _new(self, key: tuple[Signal, int, int], driver: Driver, low: int, width: int) -> Term:
         signal, _, made = key
+        require_time()
         if key in self._open:
             raise self._loop(signal)
         self._open[key] = None

@@ -18,6 +18,7 @@ from dais_verif.program import Program
 from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.deadline import require_time
 from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prover.obligations import Obligation
 from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
@@ -210,6 +211,7 @@ class Wires:
         terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
         while True:
             signal = waiting[-1]
+            require_time()
             if signal is None and signal not in terms:
                 terms[signal] = self._term(lambda cone: make(cone.read))
             if signal is not None and signal in self.values:  # it has already been evaluated for another reader

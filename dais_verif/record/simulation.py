@@ -158,7 +158,9 @@ class WrongLine:
         """Return the finding in words."""
         inside = f" (or {self.also})" if self.also else ""
         reads = f"; reads {', '.join(self.reads)}" if self.reads else ""
-        text = f"{self.line}{inside}: {self.signal}, {counted(self.width, 'bit')}, is wrong first{reads}"
+        text = (
+            f"{self.line}{inside}: {self.signal}, {counted(self.width, 'bit')}, is the first with wrong values{reads}"
+        )
         if self.ops:
             text += f"; no signal carries {' or '.join(f'op {op}' for op in self.ops[:3])}"
         if self.expected is not None:

@@ -55,3 +55,25 @@ def test_a_bug_in_the_search_leaves_the_difference(tmp_path: Path, monkeypatch: 
     run = run_sim(PROGRAM, tmp_path, rtl=unnamed("w7 - w8", "w7 + w8")[0])
     assert run.ending == ("RTL_MISMATCH", 1) and "lines" not in run.blame
     assert "KeyError" in run.stderr
+
+
+def test_a_search_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dais_verif.flows.wrong_lines._SECONDS", 0.0)
+    run = run_sim(PROGRAM, tmp_path, rtl=unnamed("w7 - w8", "w7 + w8")[0])
+    assert run.ending == ("RTL_MISMATCH", 1) and "lines" not in run.blame
+
+
+@pytest.mark.parametrize("fault", ["slow", "broken"])
+def test_vectors_for_conditions_take_no_verdict_away(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("x")
+
+    if fault == "slow":
+        monkeypatch.setattr("dais_verif.flows.conditions._SECONDS", 0.0)
+    else:
+        monkeypatch.setattr("dais_verif.flows.conditions.directed_sides", broken)
+    run = run_sim(PROGRAM, tmp_path, "--conditions", rtl=unnamed("w7 - w8", "w7 - w8")[0])
+    assert run.ending == ("PASS", 0)
+    assert run.record["conditions"]["why"] and run.record["conditions"]["reached"] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from math import inf
 from typing import TYPE_CHECKING
 
 from dais_verif.dut.placement import Dut
@@ -28,19 +29,25 @@ def directed_sides(
     held: Sequence[tuple[str, int]],
     declared: bool,
     seconds: float,
+    reading: float = inf,
 ) -> Sides:
     """Return the vectors for ``design``, in Verilog, found within about ``seconds``.
 
-    ``held``: pins that a proof holds at a value. Raises ``InputError`` if it cannot be read, ``ToolError`` if Yosys is
-    needed and missing.
+    ``held``: pins that a proof holds at a value. ``reading``: the seconds after which reading is given up. Raises
+    ``InputError`` if it cannot be read, ``ToolError`` if Yosys is needed and missing.
     """
     from dais_verif.prover.conditions import other_readings_of, sides_of
+    from dais_verif.prover.deadline import OutOfTime, time_limit
     from dais_verif.prover.terms import as_written
 
     end = time.monotonic() + seconds
 
     def work(rewriting: bool) -> Sides:
-        with nullcontext() if rewriting else as_written(), reader.readable(reader.names[0], design) as read:
+        with (
+            time_limit(reading),
+            nullcontext() if rewriting else as_written(),
+            reader.readable(reader.names[0], design) as read,
+        ):
             found = sides_of(program, read(), dut, held, declared, max(end - time.monotonic(), seconds / 2))
             left = end - time.monotonic()
             if reader.names[0] != "slang" or reader.bitwise or left <= 0:
@@ -49,5 +56,7 @@ def directed_sides(
 
     try:
         return run_deep(lambda: work(False))
+    except OutOfTime:
+        raise
     except InputError:  # only rewriting makes it readable, as it removes control logic from registers
         return run_deep(lambda: work(True))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dais_verif.errors import UnsupportedVerilog
+from dais_verif.prover.deadline import require_time
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import NoValue, Read, Signal, Signals
 from dais_verif.prover.registers.clock_gating import Latch
@@ -187,6 +188,7 @@ class SlangDesign:
     def turn(self, e: Any) -> None:
         """Count one loop iteration or call. Raises ``InputError`` if there are too many."""
         self._turns += 1
+        require_time()
         if self._turns > _MOST_TURNS:
             where = self.where(e.sourceRange.start)
             raise UnsupportedVerilog(
