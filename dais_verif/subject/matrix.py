@@ -42,6 +42,7 @@ def _row(
     network: Cell | str = "the program that it is unrolled to",
     hardware: Cell | str | None = None,
     project: Cell | str = "its model; a warning says that its RTL is not judged",
+    machine_project: Cell | None = None,
 ) -> Mapping[Kind, Cell]:
     """Return the cells of a verb; of folders with a machine, those of its machine unless given."""
     of_folder = Cell("its machine") if not isinstance(machine, Cell) else machine
@@ -52,7 +53,7 @@ def _row(
         Kind.NETWORK: network,
         Kind.HARDWARE: of_folder if hardware is None else hardware,
         Kind.PROJECT: project,
-        Kind.MACHINE_PROJECT: project if isinstance(project, Cell) else of_folder,
+        Kind.MACHINE_PROJECT: machine_project or (project if isinstance(project, Cell) else of_folder),
     }
     return MappingProxyType({kind: Cell(cell) if isinstance(cell, str) else cell for kind, cell in cells.items()})
 
@@ -60,6 +61,7 @@ def _row(
 _RTL = Cell("its RTL", judged=True)
 _FOLDER = Cell("the RTL in the folder: every cycle, and the tensors of every frame", judged=True)
 _ONLY_PROGRAMS = _refused("it counts over the vectors of a program; name the program of a block of the machine")
+_ONLY_SHRUNK = _refused("only programs are shrunk; name the program of a block of the machine")
 _UNROLLED = "its network under the first configuration, unrolled"
 
 #: For each verb that takes a PROGRAM, how it takes each kind.
@@ -118,8 +120,9 @@ MATRIX: Mapping[str, Mapping[Kind, Cell]] = MappingProxyType(
         ),
         "shrink": _row(
             "a smaller program with the same failure",
-            _refused("only programs are shrunk; name the program of a block of the machine"),
+            _ONLY_SHRUNK,
             project=Cell("a smaller program, and a smaller part of its RTL", judged=True),
+            machine_project=_ONLY_SHRUNK,
         ),
         "signoff": _row(
             "its Verilog, or --rtl", "its Verilog, or --rtl", kernel=_FOLDER, hardware=_FOLDER, project=_RTL

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.folded_networks import small_network
+from support.onnx_networks import Build
 from support.project_folders import alkaid_folder, da4ml_folder
 
 from dais_verif.cli import main
@@ -20,7 +20,7 @@ from dais_verif.subject.matrix import MATRIX
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _FEW = ("--vectors", "20", "--sim", "icarus")
-#: What each verb needs besides PROGRAM; OUT is a path that is free.
+#: What each verb needs besides PROGRAM; OUT is a path that is free, BOARD one for the subject.
 _WORDS: dict[str, tuple[str, ...]] = {
     "convert": ("OUT.json",),
     "run": ("--inputs", "VECTORS"),
@@ -30,7 +30,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "build": ("--device", "ice40-hx8k-ct256", "-o", "OUT"),
     "sim": (*_FEW, "--exhaustive-bits", "0"),
     "regress": (*_FEW, "--retries", "0", "-o", "OUT"),
-    "hil": ("--target", "sim://uart", "--vectors", "3"),
+    "hil": ("--target", "BOARD", "--vectors", "3"),
     "signoff": ("-o", "OUT"),
     "mutate": (*_FEW, "--count", "2", "-o", "OUT"),
     "shrink": ("--vectors", "20", "-o", "OUT"),
@@ -38,6 +38,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 #: Verbs that need no PROGRAM, or a text or a folder of results in its place.
 _OTHERS = {"asm", "verify-cert", "report", "approx", "kernel", "fuzz", "schema", "cache"}
 _SLOW = {"build", "hil", "mutate", "signoff", "shrink", "synth"}
+_COMBINATIONAL = (Kind.PROGRAM, Kind.NETWORK, Kind.PROJECT)
 _CELLS = [
     pytest.param(verb, kind, marks=[pytest.mark.slow] * (verb in _SLOW), id=f"{verb}-{kind.name.lower()}")
     for verb, row in MATRIX.items()
@@ -61,7 +62,7 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> dict[Kind, Path]:
     (folder / "own.toml").write_text(_KERNEL)
     assert call("kernel", "build", folder / "own.toml", "-o", made[Kind.KERNEL])[0] == 0
     made[Kind.NETWORK] = folder / "network.onnx"
-    made[Kind.NETWORK].write_bytes(small_network())
+    made[Kind.NETWORK].write_bytes(tiny_network())
     assert call("emit", made[Kind.NETWORK], "--form", "memory", "-o", made[Kind.HARDWARE])[0] == 0
     da4ml_folder(made[Kind.PROJECT])
     project = alkaid_folder(made[Kind.MACHINE_PROJECT])
@@ -72,6 +73,13 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> dict[Kind, Path]:
     (project / "src").mkdir()
     assert call("emit", made[Kind.MACHINE], "--top", "top", "-o", project / "src" / "top.v")[0] == 0
     return made
+
+
+def tiny_network() -> bytes:
+    """Return a dense layer of two inputs, which a bitstream holds, unrolled and in memories."""
+    build = Build()
+    x = build.quant(build.input("x", [1, 2]), -1, 4)
+    return build.bytes(build.node("MatMul", x, build.constant(np.array([[1, -2], [3, 1]]) / 2)))
 
 
 def test_each_kind_is_recognised(right: dict[Kind, Path]) -> None:
@@ -88,7 +96,7 @@ def test_a_right_subject(
     cell = MATRIX[verb][kind]
     if cell.refused:
         assert code == 2 and f"which {verb} does not take" in said, said
-    elif verb == "diff" and kind not in (Kind.PROGRAM, Kind.NETWORK, Kind.PROJECT):
+    elif verb == "diff" and kind not in _COMBINATIONAL:
         assert code == 2, "a machine is compared by its frames with a program, not with itself"
     elif verb == "shrink":
         assert code == 6 and "nothing fails" in said, said
@@ -112,6 +120,8 @@ def words(verb: str, kind: Kind, subjects: dict[Kind, Path], folder: Path) -> li
     for word in _WORDS.get(verb, ()):
         if word == "VECTORS":
             found.append(str(vectors(kind, subjects, folder)))
+        elif word == "BOARD":
+            found.append("sim://uart" if kind in _COMBINATIONAL else "sim://uart?cycles=100")
         else:
             found.append(str(subjects[kind]) if word == "PROGRAM" else word.replace("OUT", str(folder / "out")))
     return found
@@ -124,8 +134,8 @@ def vectors(kind: Kind, subjects: dict[Kind, Path], folder: Path) -> Path:
         Kind.MACHINE: machine,
         Kind.MACHINE_PROJECT: machine,
         Kind.KERNEL: {"a": (2, 3), "b": (2, 3)},
-        Kind.NETWORK: {"x": (2, 1, 2, 4, 4)},
-        Kind.HARDWARE: {"x": (2, 1, 2, 4, 4)},
+        Kind.NETWORK: {"x": (2, 1, 2)},
+        Kind.HARDWARE: {"x": (2, 1, 2)},
     }
     if kind in shapes:
         np.savez(folder / "x.npz", **{name: np.zeros(shape) for name, shape in shapes[kind].items()})
