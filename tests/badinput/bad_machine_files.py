@@ -1,4 +1,4 @@
-"""Damaged machine files, field by field, and the words that the one-line message of each must contain."""
+"""Damaged machine files, field by field, and the names and numbers that the one-line message of each must have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 class Damaged(NamedTuple):
-    """A file, and the words that its one-line message must contain."""
+    """A file, and the names and numbers that its one-line message must have; ``tests/recorded`` has its wording."""
 
     data: bytes
     words: tuple[str, ...]
@@ -63,60 +63,60 @@ MEM: Path = ("fsm", "conns", 3, "dst")
 OPS: Path = ("fsm", "logic", "inc", 5)
 HUGE = 10**400
 
-#: Per field: its path, wrong values by name, and the words that the message of each must contain.
+#: Per field: its path, wrong values by name, and the names and numbers that the message of each must have.
 FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
-    "meta": (("meta",), {"missing": MISSING, "null": None, "of a program": "ALIRModel", "number": 4}, ("meta is",)),
+    "meta": (("meta",), {"missing": MISSING, "null": None, "of a program": "ALIRModel", "number": 4}, ("ALIRFSM",)),
     "spec_version": (
         ("spec_version",),
         {"missing": MISSING, "3": 3, "5": 5, "text": "4", "true": True, "huge": HUGE, "list": [4]},
-        ("spec_version is", "must be 4"),
+        ("spec_version is",),
     ),
-    "fsm": (("fsm",), {"missing": MISSING, "list": [], "text": "x"}, ("JSON fsm: must be an object",)),
-    "logic": (("fsm", "logic"), {"missing": MISSING, "list": [], "number": 3}, ("JSON logic: must be an object",)),
-    "conns": (("fsm", "conns"), {"missing": MISSING, "object": {}, "null": None}, ("JSON conns: must be a list",)),
+    "fsm": (("fsm",), {"missing": MISSING, "list": [], "text": "x"}, ("JSON fsm:",)),
+    "logic": (("fsm", "logic"), {"missing": MISSING, "list": [], "number": 3}, ("JSON logic:",)),
+    "conns": (("fsm", "conns"), {"missing": MISSING, "object": {}, "null": None}, ("JSON conns:",)),
     "signal_order": (
         ("fsm", "signal_order"),
         {"missing": MISSING, "object": {}, "text": "n"},
-        ("JSON signal_order: must be a list",),
+        ("JSON signal_order:",),
     ),
     "name in signal_order": (
         ("fsm", "signal_order", 0),
         {"unknown": "nobody", "number": 3, "null": None, "list": ["n"]},
-        ("JSON signal_order:", "is not a signal"),
+        ("JSON signal_order:",),
     ),
     "port not in signal_order": (
         ("fsm", "signal_order", GOOD["fsm"]["signal_order"].index("y")),
         {"missing": MISSING},
         ("'y' is a port",),
     ),
-    "connection": (("fsm", "conns", 0), {"null": None, "list": [], "text": "x"}, ("JSON conns[0]: must be an object",)),
+    "connection": (("fsm", "conns", 0), {"null": None, "list": [], "text": "x"}, ("JSON conns[0]:",)),
     "source": (
         N,
         {"missing": MISSING, "null": None, "object": {}, "text": "n"},
-        ("conns[0].src: must be the 11 parts",),
+        ("conns[0].src:", "11 parts"),
     ),
     "target": (
         ("fsm", "conns", 0, "dst"),
         {"missing": MISSING, "null": None, "empty": []},
-        ("conns[0].dst: must be the 11 parts",),
+        ("conns[0].dst:", "11 parts"),
     ),
     "enable": (
         ("fsm", "conns", 1, "enable_if"),
         {"true": True, "name": "en"},
-        ("conns[1].enable_if: must be the 11 parts",),
+        ("conns[1].enable_if:", "11 parts"),
     ),
     "alternative": (
         ("fsm", "conns", 5, "alt_src"),
         {"number": 3, "missing": MISSING},
-        ("conns[5].alt_src: must be the 11 parts",),
+        ("conns[5].alt_src:", "11 parts"),
     ),
     "name": (
         (*N, 0),
         {"null": None, "number": 3, "empty": "", "long": "n" * 10_000, "two lines": "a\nb", "surrogate": "\ud800"},
-        ("conns[0].src: the name of a signal is",),
+        ("conns[0].src:",),
     ),
     "exposed": ((*N, 1), {"null": None, "text": "no", "2": 2, "half": 0.5, "list": []}, ("(n) exposed is",)),
-    "types": ((*N, 2), {"null": None, "number": 6, "text": "u6"}, ("(n) types: must be a list",)),
+    "types": ((*N, 2), {"null": None, "number": 6, "text": "u6"}, ("(n) types:",)),
     "number of types": ((*N, 2), {"none": [], "two": NIBBLE * 2}, ("n",)),
     "type": (
         (*N, 2, 0),
@@ -130,57 +130,57 @@ FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
         ("(n) type: i is",),
     ),
     "f": ((*N, 2, 0, 2), {"null": None, "huge": -HUGE, "inf": float("inf"), "list": []}, ("(n) type: f is",)),
-    "width": ((*N, 2, 0), {"5000": [False, 5000, 0], "-1": [False, -1, 0]}, ("(n): type", "at most 4096")),
-    "reset": ((*N, 3), {"true": True, "name": "rst", "empty": []}, ("(n) rst_if: must be the 11 parts",)),
+    "width": ((*N, 2, 0), {"5000": [False, 5000, 0], "-1": [False, -1, 0]}, ("(n): type", "4096")),
+    "reset": ((*N, 3), {"true": True, "name": "rst", "empty": []}, ("(n) rst_if:", "11 parts")),
     "reset of two bits": ((*N, 3, 2), {"wide": [[False, 2, 0]]}, ("rst",)),
-    "values": ((*N, 4), {"number": 5, "none": [], "two": [5, 5], "text": "5"}, ("(n) rst_to: must be a list of 1",)),
+    "values": ((*N, 4), {"number": 5, "none": [], "two": [5, 5], "text": "5"}, ("(n) rst_to:",)),
     "value": (
         (*N, 4, 0),
         {"null": None, "text": "5", "true": True, "NaN": float("nan"), "inf": float("inf"), "list": []},
-        ("(n) rst_to[0] is", "must be a finite number"),
+        ("(n) rst_to[0] is",),
     ),
     "value of another type": (
         (*N, 4, 0),
         {"16": 16, "-1": -1, "half": 0.5, "huge": HUGE},
-        ("(n) rst_to[0] is", "which its type u4.0 does not hold"),
+        ("(n) rst_to[0] is", "type u4.0"),
     ),
     "register": ((*N, 5), {"null": None, "text": "yes", "2": 2}, ("(n) reg is",)),
-    "no register": ((*N, 5), {"false": False}, ("signal n: two uses differ in register",)),
+    "no register": ((*N, 5), {"false": False}, ("signal n:", "False", "True")),
     "schedule": (
         (*N, 6),
         {"number": 8, "of one": [[0]], "text": "8", "empty": []},
-        ("(n) schedule: must be a list of 2",),
+        ("(n) schedule:",),
     ),
-    "toggles": ((*N, 6), {"number": [0, 8], "null": [None, 8]}, ("(n) schedule: must be a list",)),
+    "toggles": ((*N, 6), {"number": [0, 8], "null": [None, 8]}, ("(n) schedule:",)),
     "toggle": ((*N, 6), {"text": [["0"], 8], "huge": [[HUGE], 8], "NaN": [[float("nan")], 8]}, ("(n) schedule is",)),
     "period": ((*N, 6), {"text": [[0], "8"], "huge": [[0], HUGE], "half": [[0], 0.5]}, ("(n) schedule period is",)),
     "order of toggles": (
         (*N, 6),
         {"falling": [[3, 1], 8], "too far": [[0, 9], 8], "none": [[], 8], "negative": [[0], -8]},
-        ("toggles must rise",),
+        ("(n):", "8]"),
     ),
-    "mode": ((*N, 7), {"null": None, "text": "x", "number": 3, "list": ["r"]}, ("(n) mode is",)),
-    "attributes": ((*N, 8), {"number": 3, "list": [], "object": {}}, ("(n) attrs is", "a string or null")),
+    "mode": ((*N, 7), {"null": None, "text": "x", "number": 3, "list": ["r"]}, ("(n)", "'', 'r', 'w' or 'rw'")),
+    "attributes": ((*N, 8), {"number": 3, "list": [], "object": {}}, ("(n)",)),
     "view": (
         (*N, 9),
         {"null": None, "of one": [0], "of three": [0, 1, 1], "text": "0"},
-        ("(n) view: must be a list of 2",),
+        ("(n) view:",),
     ),
     "end of view": ((*N, 9, 1), {"null": None, "half": 0.5, "huge": HUGE, "text": "1"}, ("(n) view is",)),
     "view outside": (
         (*N, 9),
         {"beyond": [0, 2], "negative": [-1, 1], "backwards": [1, 0], "far": [0, 1 << 30]},
-        ("is not within",),
+        ("(n):", "1 element"),
     ),
-    "empty view": ((*N, 9), {"[0, 0]": [0, 0]}, ("n[0:0] has 0 elements, the target 1",)),
+    "empty view": ((*N, 9), {"[0, 0]": [0, 0]}, ("n[0:0]", "0 elements", "target 1")),
     "dynamic": (
         (*MEM, 10),
         {"number": 3, "of one": [[]], "text": "i", "true": True},
-        ("(mem) dynamic: must be a list of 2",),
+        ("(mem) dynamic:",),
     ),
-    "index": ((*MEM, 10, 0), {"null": None, "number": 3, "empty": []}, ("(mem) index: must be the 11 parts",)),
+    "index": ((*MEM, 10, 0), {"null": None, "number": 3, "empty": []}, ("(mem) index:", "11 parts")),
     "stride": ((*MEM, 10, 1), {"null": None, "half": 0.5, "huge": HUGE, "text": "1"}, ("(mem) stride is",)),
-    "size of stride": ((*MEM, 10, 1), {"0": 0, "-1": -1}, ("the stride of mem", "must be at least 1")),
+    "size of stride": ((*MEM, 10, 1), {"0": 0, "-1": -1}, ("d[0:1] -> mem[",)),
     "block": (
         ("fsm", "logic", "inc"),
         {"null": None, "object": {}, "of three": [1, 2, 3]},
@@ -196,16 +196,16 @@ FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
     "output of block": (("fsm", "logic", "inc", 2, 0), {"3": 3, "-2": -2, "text": "x"}, ("block 'inc':", "out_idx")),
     "op": ((*OPS, 1), {"null": None, "empty": [], "text": "add"}, ("block 'inc': JSON op 1",)),
     "operand": ((*OPS, 1, 0, 0), {"itself": 1, "-1": -1, "huge": HUGE}, ("block 'inc': JSON op 1", "addr[0]")),
-    "opcode": ((*OPS, 1, 1), {"99": 99, "null": None, "-3": -3}, ("block 'inc': JSON op 1", "opcode is")),
+    "opcode": ((*OPS, 1, 1), {"99": 99, "null": None, "-3": -3}, ("block 'inc': JSON op 1",)),
     "interval": (
         (*OPS, 1, 3),
         {"NaN": [0, float("nan"), 1], "backwards": [1, 0, 1], "step 3": [0, 3, 3], "null": None},
         ("block 'inc': JSON op 1",),
     ),
-    "type of block's input": ((*OPS, 0, 3), {"narrow": [0, 7, 1]}, ("block inc: INTERNAL_inc_inp[0] has type u4.0",)),
-    "notes": (("dais",), {"list": [], "text": "x"}, ("JSON dais: must be an object",)),
-    "signals in notes": (("dais",), {"number": {"signals": 3}}, ("JSON dais.signals: must be a list",)),
-    "signal in notes": (("dais",), {"text": {"signals": ["n"]}}, ("JSON dais.signals[0]: must be the 11 parts",)),
+    "type of block's input": ((*OPS, 0, 3), {"narrow": [0, 7, 1]}, ("block inc: INTERNAL_inc_inp[0]", "type u4.0")),
+    "notes": (("dais",), {"list": [], "text": "x"}, ("JSON dais:",)),
+    "signals in notes": (("dais",), {"number": {"signals": 3}}, ("JSON dais.signals:",)),
+    "signal in notes": (("dais",), {"text": {"signals": ["n"]}}, ("JSON dais.signals[0]:", "11 parts")),
 }
 
 
@@ -213,7 +213,7 @@ def _fields() -> Iterator[tuple[str, Damaged]]:
     for field, (path, values, words) in FIELDS.items():
         for what, value in values.items():
             if field == "alternative" and value is MISSING:  # without the alternative, the wire has no value
-                words = ("a wire with an enable needs an alternative",)
+                words = ("connection w[0:1] -> z[0:1]:",)
             yield f"{field}: {what}", Damaged(encoded(put(path, value)), words)
 
 
@@ -245,23 +245,23 @@ def _structures() -> dict[str, Damaged]:
     foreign = copy.deepcopy(GOOD)
     del foreign["fsm"]["logic"]["inc"]
     return {
-        "truncated": Damaged(TEXT[:-40], ("JSON:", "damaged")),
+        "truncated": Damaged(TEXT[:-40], ("JSON:",)),
         "two of them": Damaged(TEXT + TEXT, ("JSON:", "Extra data")),
-        "bytes that are no UTF-8": Damaged(TEXT.replace(b'"en"', b'"e\xff"'), ("JSON:", "damaged")),
+        "bytes that are no UTF-8": Damaged(TEXT.replace(b'"en"', b'"e\xff"'), ("JSON:",)),
         "nested deeply": Damaged(b'{"meta": "ALIRFSM", "fsm": ' + b"[" * 100_000, ("JSON:",)),
         "number of 5,000 digits": Damaged(TEXT.replace(b"[5]", b"[" + b"9" * 5000 + b"]"), ("JSON:",)),
-        "signals within signals": Damaged(encoded(_nested(30)), ("signals within signals, more than 16 deep",)),
-        "key twice": Damaged(_twice(b"conns"), ("'conns' occurs twice",)),
-        "block twice": Damaged(_twice(b"inc"), ("'inc' occurs twice",)),
-        "source twice": Damaged(_twice(b"src"), ("'src' occurs twice",)),
-        "connection twice": Damaged(encoded(again), ("signal y[0] is driven twice",)),
-        "signal twice in signal_order": Damaged(encoded(order), ("a signal is listed twice",)),
-        "wires without their block": Damaged(encoded(foreign), ("INTERNAL_inc_", "there is no block of that name")),
-        "gzip truncated": Damaged(PACKED[:-30], ("gzip:", "truncated")),
-        "gzip damaged": Damaged(_flipped(60), ("gzip:", "damaged")),
-        "gzip with another checksum": Damaged(_flipped(len(PACKED) - 6), ("gzip:", "damaged")),
-        "gzip and more": Damaged(PACKED + b"more", ("gzip: 4 bytes follow",)),
-        "gzip of much": Damaged(gzip.compress(TEXT[:-1] + b" " * (64 << 20) + b"}", mtime=0), ("gzip:", "longer than")),
+        "signals within signals": Damaged(encoded(_nested(30)), ("conns[0].src", "16")),
+        "key twice": Damaged(_twice(b"conns"), ("'conns'",)),
+        "block twice": Damaged(_twice(b"inc"), ("'inc'",)),
+        "source twice": Damaged(_twice(b"src"), ("'src'",)),
+        "connection twice": Damaged(encoded(again), ("signal y[0]",)),
+        "signal twice in signal_order": Damaged(encoded(order), ("JSON signal_order:",)),
+        "wires without their block": Damaged(encoded(foreign), ("INTERNAL_inc_",)),
+        "gzip truncated": Damaged(PACKED[:-30], ()),
+        "gzip damaged": Damaged(_flipped(60), ("Error -3",)),
+        "gzip with another checksum": Damaged(_flipped(len(PACKED) - 6), ("Error -3",)),
+        "gzip and more": Damaged(PACKED + b"more", ("4 bytes",)),
+        "gzip of much": Damaged(gzip.compress(TEXT[:-1] + b" " * (64 << 20) + b"}", mtime=0), ("16 MiB",)),
     }
 
 
@@ -301,59 +301,59 @@ TEXT_CASES = {
     for name, (old, new, words) in {
         "no type": ("rst: u1.0", "rst:", ("2:15", "expected a type")),
         "no colon": ("rst: u1.0", "rst u1.0", ("2:15", "expected ':'")),
-        "signal twice": ("input i:", "input en:", ("3:7", "already declared on line 2")),
-        "type of 10^9 bits": ("i: u2.0", "i: u1000000000.0", ("3:10", "at most 4096")),
-        "type of 5000 bits": ("i: u2.0", "i: u5000.0", ("3:10", "at most 4096")),
-        "10^9 elements": ("s4.0[4]", "s4.0[1000000000]", ("6:15", "more than 1048576 elements")),
+        "signal twice": ("input i:", "input en:", ("3:7", "line 2")),
+        "type of 10^9 bits": ("i: u2.0", "i: u1000000000.0", ("3:10", "4096")),
+        "type of 5000 bits": ("i: u2.0", "i: u5000.0", ("3:10", "4096")),
+        "10^9 elements": ("s4.0[4]", "s4.0[1000000000]", ("6:15", "1048576 elements")),
         "10^20 elements": ("s4.0[4]", "s4.0[100000000000000000000]", ("6:20", "number of elements")),
-        "number of 2,000 digits": ("= 5", "= " + "9" * 2000, ("5:20", "2000 characters")),
-        "value of another type": ("= 5", "= 16", ("5:20", "not a value of type u4.0")),
-        "value between steps": ("= 5", "= 5.5", ("5:20", "not a value of type u4.0")),
-        "too few values": ("[1, 2, 3, -4]", "[1, 2]", ("6:25", "2 values, must be 4")),
-        "too many values": ("-4]", "-4, 5]", ("6:39", "more values than the 4 elements")),
+        "number of 2,000 digits": ("= 5", "= " + "9" * 2000, ("5:20", "2000")),
+        "value of another type": ("= 5", "= 16", ("5:20", "type u4.0")),
+        "value between steps": ("= 5", "= 5.5", ("5:20", "type u4.0")),
+        "too few values": ("[1, 2, 3, -4]", "[1, 2]", ("6:25", "2 values")),
+        "too many values": ("-4]", "-4, 5]", ("6:39", "4 elements")),
         "list that never ends": ("-4]", "-4", ("6:", "expected ',' or ']'")),
-        "schedule that falls": ("valid 0, 3", "valid 3, 0", ("6:45", "must rise")),
+        "schedule that falls": ("valid 0, 3", "valid 3, 0", ("6:45",)),
         "schedule without period": (" period 8", "", ("6:", "expected 'period'")),
         "negative period": ("period 8", "period -8", ("6:", "expected a number")),
         "reset by nobody": ("reset rst", "reset nobody", ("5:28", "unknown signal 'nobody'")),
         "reset of two bits": ("reset rst", "reset i", ("5:10", "signal n: its reset is i")),
         "wire with a value": ("wire w: s4.0", "wire w: s4.0 = 1", ("7:14", "only a register")),
-        "keyword as a name": ("wire w:", "wire when:", ("7:6", "keyword")),
-        "name of 1,000 characters": ("wire w:", f"wire {'w' * 1000}:", ("7:6", "1 to 255 characters")),
-        "block that never ends": ("\n}\n", "\n", ("9:11", "never closed")),
-        "block twice": ("inc.x <- n", "block inc {\n}\ninc.x <- n", ("17:7", "already defined on line 9")),
-        "unknown op in a block": ("quant(b)", "quart(b)", ("13:14", "unknown function")),
+        "keyword as a name": ("wire w:", "wire when:", ("7:6", "'when'")),
+        "name of 1,000 characters": ("wire w:", f"wire {'w' * 1000}:", ("7:6", "255")),
+        "block that never ends": ("\n}\n", "\n", ("9:11",)),
+        "block twice": ("inc.x <- n", "block inc {\n}\ninc.x <- n", ("17:7", "line 9")),
+        "unknown op in a block": ("quant(b)", "quart(b)", ("13:14",)),
         "unknown value in a block": ("a + 1", "z + 1", ("12:14", "unknown value 'z'")),
-        "rule for programs in a block": ("a + 1", "a + raw(99999999999999999999)", ("12:", "must be within")),
+        "rule for programs in a block": ("a + 1", "a + raw(99999999999999999999)", ("12:",)),
         "file of a block elsewhere": (
             "block inc {",
             'block two = "../x.dais"\nblock inc {',
-            ("9:13", "must lie beside"),
+            ("9:13",),
         ),
         "file of a block that is absolute": (
             "block inc {",
             'block two = "/x.dais"\nblock inc {',
-            ("9:13", "must lie beside"),
+            ("9:13",),
         ),
-        "file of a block with NUL": ("block inc {", 'block two = "x\\u0000"\nblock inc {', ("9:13", "must lie beside")),
+        "file of a block with NUL": ("block inc {", 'block two = "x\\u0000"\nblock inc {', ("9:13",)),
         "file of a block that is missing": ("block inc {", 'block two = "x.dais"\nblock inc {', ("9:13", "x.dais")),
         "unknown port": ("inc.x", "inc.z", ("17:1", "block inc has no input 'z'")),
         "unknown block": ("inc.x", "dec.x", ("17:1", "unknown block 'dec'")),
         "unknown signal": ("y <- n", "y <- m", ("19:6", "unknown signal 'm'")),
         "element outside": ("y <- n", "y <- n[1]", ("19:6", "elements 1 to 2 of n, which has 1")),
-        "stride of 0": ("+ 1*i", "+ 0*i", ("21:1", "must be at least 1")),
-        "signed index": ("mem[i]", "mem[w]", ("20:1", "unsigned integer")),
-        "two drivers": ("w <- mem[i]", "w <- mem[i]\nw <- mem[0]", ("21:1", "driven twice")),
+        "stride of 0": ("+ 1*i", "+ 0*i", ("21:1",)),
+        "signed index": ("mem[i]", "mem[w]", ("20:1",)),
+        "two drivers": ("w <- mem[i]", "w <- mem[i]\nw <- mem[0]", ("21:1",)),
         "no driver": ("w <- mem[i]\n", "", ("7:6", "nothing drives it")),
-        "loop": ("inc.x <- n", "inc.x <- inc.y", ("combinational loop",)),
+        "loop": ("inc.x <- n", "inc.x <- inc.y", ("17:1", "inc.out[0:1] -> inc.in[0:1]")),
         "enable of four bits": ("when en", "when n", ("18:1", "its enable is n")),
         "text that never ends": ("wire w:", 'wire "w:', ("7:6", "unexpected character")),
-        "escape that is none": ("wire w:", 'wire "\\x":', ("7:6", "in quotes, as in JSON")),
-        "something behind": ("y <- n", "y <- n n", ("19:8", "expected the end of the line")),
-        "no statement": ("y <- n", "wier z: u1.0", ("19:1", "did you mean 'wire'?")),
+        "escape that is none": ("wire w:", 'wire "\\x":', ("7:6", "JSON")),
+        "something behind": ("y <- n", "y <- n n", ("19:8",)),
+        "no statement": ("y <- n", "wier z: u1.0", ("19:1", "'wier'", "'wire'?")),
     }.items()
 }
 TEXT_CASES |= {
-    "no UTF-8": Damaged(GOOD_TEXT.encode() + b"; \xff\n", ("22:3", "byte 0xff")),
-    "NUL": Damaged(GOOD_TEXT.encode() + b"; \0\n", ("22:3", "byte 0x00")),
+    "no UTF-8": Damaged(GOOD_TEXT.encode() + b"; \xff\n", ("22:3", "0xff")),
+    "NUL": Damaged(GOOD_TEXT.encode() + b"; \0\n", ("22:3", "0x00")),
 }

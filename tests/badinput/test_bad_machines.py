@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from bad_machine_files import GOOD, GOOD_TEXT, JSON_CASES, TEXT_CASES, Damaged, encoded
+from support.said import as_recorded
 
 from dais_verif.cli.main import _run
 from dais_verif.errors import DaisError
@@ -16,6 +17,21 @@ from dais_verif.machine import load_machine, parse_machine
 CASES = {
     **{f"json, {name}": (case, "m.json") for name, case in JSON_CASES.items()},
     **{f"text, {name}": (case, "m.mach") for name, case in TEXT_CASES.items()},
+}
+
+#: The cases whose messages quote Python, which words them differently in its versions.
+OF_PYTHON = {
+    f"json, {name}"
+    for name in (
+        "truncated",
+        "two of them",
+        "bytes that are no UTF-8",
+        "nested deeply",
+        "number of 5,000 digits",
+        "gzip truncated",
+        "gzip damaged",
+        "gzip with another checksum",
+    )
 }
 
 
@@ -40,6 +56,9 @@ def test_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not missing, line
     assert "\n" not in line and len(line) - len(str(path)) * line.count(str(path)) < 400, line
     assert line.isprintable() and str(path) in line
+    assert caught.value.code == ("machine-file" if file == "m.json" else "text-form")
+    if name not in OF_PYTHON:
+        as_recorded(line)
 
 
 @pytest.mark.parametrize("name", [*list(CASES)[::9], "json, nested deeply", "json, gzip of much"])

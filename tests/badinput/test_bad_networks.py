@@ -35,8 +35,7 @@ def test_all_that_is_not_supported_is_named_at_once() -> None:
     assert [problem.op for problem in caught.value.problems] == ["Erf", "AveragePool", "Sin", "QuantizeLinear"]
     as_recorded(str(caught.value))
     assert "\n" not in str(caught.value)
-    for words in ("covers only padding", "is not a power of two", "'Sin_4' (Sin): the operator is not supported"):
-        assert words in str(caught.value)
+    assert "'Sin_4' (Sin): " in str(caught.value)
 
 
 def one(op: str, *constants: object, **attributes: object) -> Callable[[Build, str], str]:
@@ -49,35 +48,38 @@ def one(op: str, *constants: object, **attributes: object) -> Callable[[Build, s
 REFUSED: dict[str, tuple[Callable[[Build, str], str], str]] = {
     "zero point": (
         lambda b, x: b.node("QuantizeLinear", x, b.constant(1), b.constant(3, np.int8)),
-        "its zero point is not 0",
+        "(QuantizeLinear)",
     ),
-    "bipolar": (lambda b, x: b.quant(x, 0, 1), "a bit width of 1"),
-    "rounding": (lambda b, x: b.quant(x, 0, 4, mode="RANDOM"), "rounding mode 'RANDOM'"),
+    "bipolar": (lambda b, x: b.quant(x, 0, 1), "2 to 32"),
+    "rounding": (lambda b, x: b.quant(x, 0, 4, mode="RANDOM"), "'RANDOM'"),
     "integers wrap": (
         lambda b, x: b.node("Add", *(b.node("QuantizeLinear", x, b.constant(1), b.constant(0, np.int8)),) * 2),
-        "dequantise it first",
+        "(Add): INT8",
     ),
-    "channels": (one("Conv", np.ones((2, 3, 1, 1))), "do not fit"),
-    "groups": (one("Conv", np.ones((3, 2, 1, 1)), group=0), "do not fit"),
-    "large window": (one("Conv", np.ones((1, 2, 9, 9))), "elements"),
-    "large stride": (one("MaxPool", kernel_shape=[1, 1], strides=[2**62, 1]), "larger than any tensor"),
-    "large pads": (one("MaxPool", kernel_shape=[1, 1], pads=[2**62, 0, 0, 0]), "pads are larger"),
-    "large kernel": (one("MaxPool", kernel_shape=[2**62, 2**62], auto_pad="SAME_UPPER"), "elements"),
-    "only padding": (one("MaxPool", kernel_shape=[1, 1], pads=[1, 0, 0, 0]), "covers only padding"),
-    "ceil": (one("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), "ceil_mode"),
-    "attribute": (one("Flatten", axis="one"), "attribute axis must be an integer"),
-    "axis": (one("Flatten", axis=9), "axis is 9"),
-    "matrices": (one("MatMul", np.ones((3, 3))), "cannot be multiplied"),
-    "shapes": (one("Add", np.ones(3)), "do not fit together"),
-    "not finite": (one("Add", np.inf), "finite"),
-    "nothing": (one("Add", np.ones((0,))), "no elements"),
-    "irrational": (one("BatchNormalization", [1, 1], [0, 0], [0, 0], [2, 2]), "fold it into the layer"),
-    "computed weights": (lambda b, x: b.node("BatchNormalization", x, x, x, x, x), "must be a constant"),
+    "channels": (one("Conv", np.ones((2, 3, 1, 1))), "(Conv): 2 3 1"),
+    "groups": (one("Conv", np.ones((3, 2, 1, 1)), group=0), "(Conv): 2 3 0"),
+    "large window": (one("Conv", np.ones((1, 2, 9, 9))), "16 4194304"),
+    "large stride": (one("MaxPool", kernel_shape=[1, 1], strides=[2**62, 1]), "(MaxPool)"),
+    "large pads": (one("MaxPool", kernel_shape=[1, 1], pads=[2**62, 0, 0, 0]), "(MaxPool): pads"),
+    "large kernel": (one("MaxPool", kernel_shape=[2**62, 2**62], auto_pad="SAME_UPPER"), "4194304"),
+    "only padding": (one("MaxPool", kernel_shape=[1, 1], pads=[1, 0, 0, 0]), "(MaxPool)"),
+    "ceil": (one("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), "(MaxPool): ceil_mode"),
+    "attribute": (one("Flatten", axis="one"), "(Flatten): axis"),
+    "axis": (one("Flatten", axis=9), "(Flatten): axis 9"),
+    "matrices": (one("MatMul", np.ones((3, 3))), "(1, 2, 4, 4) (3, 3)"),
+    "shapes": (one("Add", np.ones(3)), "(1, 2, 4, 4) (3,)"),
+    "not finite": (one("Add", np.inf), "(Add)"),
+    "nothing": (one("Add", np.ones((0,))), "(Add)"),
+    "irrational": (one("BatchNormalization", [1, 1], [0, 0], [0, 0], [2, 2]), "(BatchNormalization)"),
+    "computed weights": (lambda b, x: b.node("BatchNormalization", x, x, x, x, x), "(BatchNormalization)"),
     "padding beyond memory": (
         lambda b, x: b.node("Pad", x, b.constant([0, 0, 0, 0, 0, 0, 2**61, 2**61], np.int64)),
-        "elements",
+        "4194304",
     ),
-    "reshape": (lambda b, x: b.node("Reshape", x, b.constant([7, 2**62], np.int64)), "cannot take the shape"),
+    "reshape": (
+        lambda b, x: b.node("Reshape", x, b.constant([7, 2**62], np.int64)),
+        "(Reshape): 32 4611686018427387904",
+    ),
 }
 
 
@@ -88,7 +90,8 @@ def test_a_node_is_refused_with_its_reason(name: str) -> None:
     y = add(b, b.quantise(b.input("x", [1, 2, 4, 4]), -2))
     with pytest.raises(NetworkError) as caught:
         parse(b.bytes(y))
-    assert words in str(caught.value) and len(caught.value.problems) == 1
+    assert all(word in str(caught.value) for word in words.split()) and len(caught.value.problems) == 1
+    as_recorded(caught.value)
 
 
 def test_squares_of_squares_end_at_the_limit_of_programs() -> None:
@@ -145,18 +148,21 @@ def changed(change: Callable[[onnx.ModelProto], object]) -> bytes:
 
 
 DAMAGED: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
-    "cycle": (lambda m: m.graph.node[0].input.__setitem__(0, m.graph.node[2].output[0]), "form a cycle"),
+    "cycle": (lambda m: m.graph.node[0].input.__setitem__(0, m.graph.node[2].output[0]), "'QuantizeLinear_0' 't5'"),
     "twicetwicetwice": (
         lambda m: m.graph.node[2].output.__setitem__(0, m.graph.node[0].output[0]),
-        "which an earlier node writes",
+        "'Relu_2' 't3'",
     ),
-    "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "which no node writes"),
-    "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "no node writes the output 'none'"),
-    "no output": (lambda m: m.graph.ClearField("output"), "no output"),
-    "no graph": (lambda m: m.ClearField("graph"), "not an ONNX model"),
-    "other file": (lambda m: setattr(m.graph.initializer[0], "data_location", 1), "lies in another file"),
-    "huge constant": (lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]), "at most"),
-    "short constant": (lambda m: m.graph.initializer[0].dims.extend([5]), "is damaged"),
+    "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "'Relu_2' 'none'"),
+    "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "'none'"),
+    "no output": (lambda m: m.graph.ClearField("output"), ""),
+    "no graph": (lambda m: m.ClearField("graph"), "ONNX"),
+    "other file": (lambda m: setattr(m.graph.initializer[0], "data_location", 1), "'t1'"),
+    "huge constant": (
+        lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]),
+        "'t1' 1099511627776x1099511627776 4194304",
+    ),
+    "short constant": (lambda m: m.graph.initializer[0].dims.extend([5]), "'t1' (5,)"),
     "line in a name": (lambda m: m.graph.node[2].input.__setitem__(0, "a\n::error::b"), r"'a\\n::error::b'"),
 }
 
@@ -166,7 +172,10 @@ def test_a_damaged_file_is_refused(name: str) -> None:
     change, words = DAMAGED[name]
     with pytest.raises(NetworkError) as caught:
         parse(changed(change))
-    assert words.replace("\\\\", "\\") in str(caught.value) and "\n" not in str(caught.value)
+    said = str(caught.value)
+    assert all(word.replace("\\\\", "\\") in said for word in words.split()) and "\n" not in said
+    if name != "short constant":  # this one quotes numpy
+        as_recorded(said)
 
 
 def test_every_truncation_and_mutation_is_read_or_one_line(tmp_path: Path) -> None:

@@ -23,37 +23,39 @@ def refused(machine: Machine | Path, folder: Path, stream: Path | None, **option
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "names"),
     [
-        (
-            {"enable": None},
-            "enable is missing, the signal of the machine that holds all of its registers while",
-        ),
-        ({"valid_in": None}, "valid_in is missing, the signal of the machine that says that its inputs carry data"),
-        ({"valid_out": None}, "valid_out is missing"),
-        ({"reset": None}, "no reset is named, but register line changes"),
-        ({"valid_in": "x"}, "valid_in is 'x', must be an input of one unsigned bit (v, en, rst)"),
-        ({"valid_out": "v"}, "valid_out is 'v', must be an output of one unsigned bit (w"),
-        ({"enable": "nope"}, "enable is 'nope', must be an input of one unsigned bit"),
-        ({"enable": "v"}, "valid_in and enable are both 'v': each pin is a signal of its own"),
-        ({"enable": "rst", "reset": "en"}, "register line is not reset by en"),
+        ({"enable": None}, "enable"),
+        ({"valid_in": None}, "valid_in"),
+        ({"valid_out": None}, "valid_out"),
+        ({"reset": None}, "line"),
+        ({"valid_in": "x"}, "valid_in 'x' (v, en, rst)"),
+        ({"valid_out": "v"}, "valid_out 'v' (w"),
+        ({"enable": "nope"}, "enable 'nope' (v, en, rst)"),
+        ({"enable": "v"}, "valid_in enable 'v'"),
+        ({"enable": "rst", "reset": "en"}, "line en"),
     ],
 )
-def test_pins_that_are_none(changed: dict[str, str | None], said: str, tmp_path: Path) -> None:
-    assert said in refused(moving_sum(), tmp_path, write_stream(tmp_path, **changed))
+def test_pins_that_are_none(changed: dict[str, str | None], names: str, tmp_path: Path) -> None:
+    said = refused(moving_sum(), tmp_path, write_stream(tmp_path, **changed))
+    assert all(name in said for name in names.split()), said
+    as_recorded(said)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "names"),
     [
-        ("valid_in = 3", "valid_in is 3, must be the name of a signal"),
-        ("valid = 'v'", "'valid' is not a key; known keys are valid_in, valid_out, enable, reset"),
-        ("= 1", "is not valid TOML"),
+        ("valid_in = 3", "valid_in 3"),
+        ("valid = 'v'", "'valid' valid_in, valid_out, enable, reset"),
+        ("= 1", "TOML"),
     ],
 )
-def test_files_that_say_nothing(text: str, said: str, tmp_path: Path) -> None:
+def test_files_that_say_nothing(text: str, names: str, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(text)
-    assert said in refused(moving_sum(), tmp_path, tmp_path / "s.toml")
+    said = refused(moving_sum(), tmp_path, tmp_path / "s.toml")
+    assert all(name in said for name in names.split()), said
+    if text != "= 1":  # this one quotes Python
+        as_recorded(said)
 
 
 def test_an_enable_that_does_not_hold_everything(tmp_path: Path) -> None:
@@ -77,7 +79,7 @@ def test_options_that_only_programs_have(tmp_path: Path) -> None:
     stream = write_stream(tmp_path)
     as_recorded(refused(moving_sum(), tmp_path, stream, axil=True))
     assert "user_bits" in refused(moving_sum(), tmp_path, stream, user_bits=4)
-    assert "but this is a program" in refused(PROGRAM, tmp_path, stream)
+    as_recorded(refused(PROGRAM, tmp_path, stream))
     with raises(dais_verif.InputError):
         dais_verif.emit(moving_sum(), stream=stream)
     for more, said in (
