@@ -19,8 +19,9 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
-from dais_verif.cli.grouped import GROUPS
+from dais_verif.cli.grouped import GROUPS, group_of
 from dais_verif.cli.main import cli
+from dais_verif.cli.verb import help_records
 from dais_verif.subject.matrix import page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,13 +117,9 @@ def _command(command: click.Command, context: click.Context, level: int) -> list
             assert one is not None
             parts += _command(one, click.Context(one, parent=context, info_name=name), level + 1)
         return parts
-    of = {name: title for title, names in GROUPS.items() for name in names}
     rows: dict[str, list[str]] = {}
-    for option in command.get_params(context):
-        record = option.get_help_record(context) if isinstance(option, click.Option) else None
-        if record is not None:
-            title = next((of[name[2:]] for name in option.opts if name[2:] in of), "Other")
-            rows.setdefault(title, []).append(f"| <code>{_cell(record[0])}</code> | {_cell(record[1])} |")
+    for option, record in help_records(command, context):
+        rows.setdefault(group_of(option), []).append(f"| <code>{_cell(record[0])}</code> | {_cell(record[1])} |")
     for title in [*GROUPS, "Other"]:
         if title in rows:
             parts += [f"| {title} | |\n|---|---|", *rows[title], ""]

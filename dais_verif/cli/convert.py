@@ -16,13 +16,16 @@ from dais_verif.flows.convert import convert as run_convert
 
 @click.command(cls=Verb)
 @program_argument
-@click.argument("output", type=output_path)
+@click.argument("file", metavar="[OUTPUT]", required=False, type=output_path)
+@click.option("-o", "--output", type=output_path, help="The same as OUTPUT.")
 @click.option(
     "--to", type=click.Choice(TARGETS), help="Target format, if not the one that the suffix of OUTPUT selects."
 )
 @layout_option
 @json_option
-def convert(program: Path, output: Path, to: str | None, layout: str | None, as_json: bool) -> None:
+def convert(
+    program: Path, file: Path | None, output: Path | None, to: str | None, layout: str | None, as_json: bool
+) -> None:
     """Write PROGRAM into OUTPUT in another form; it computes the same for every input.
 
     \b
@@ -31,10 +34,12 @@ def convert(program: Path, output: Path, to: str | None, layout: str | None, as_
     dais-verif convert old.json new.json            ALIR of spec 2 or 3 to spec 4
     dais-verif convert prog.json da4ml.json --to json         for da4ml 0.6
     dais-verif convert prog.json prog.dais          as text
+    dais-verif convert prog.dais -o prog.bin        text, of show or your own, to the binary (docs/text-form.md)
 
     \b
     alir        ALIR of spec 4: .json, .alir
-    v1          a binary: .bin; if an ALIR file was made of a binary, that binary, byte for byte
+    v1          a binary: .bin; of a text, in the layout that it names; if an ALIR file was made of a binary,
+                that binary, byte for byte
     published, headerless     binaries of the older layouts
     json        da4ml's JSON
     dais        the text form: .dais
@@ -42,10 +47,12 @@ def convert(program: Path, output: Path, to: str | None, layout: str | None, as_
 
     What the target cannot express is an error that names the op (exit code 2). docs/alir.md explains each op.
     """
-    request = ConversionRequest(program=program, output=output, to=to, layout=layout, command=reproduce())
+    if (written := file or output) is None or (file and output):
+        raise click.UsageError("Give one file to write, as OUTPUT or with -o.")
+    request = ConversionRequest(program=program, output=written, to=to, layout=layout, command=reproduce())
     record = run_convert(request, progress=TerminalProgress())
     if as_json:
         click.echo(record.to_json())
     else:
         ops = counted(record.written.n_ops, "op")
-        tell_written(output, f"{record.target}, {ops}, of {record.program.n_ops} that were read")
+        tell_written(written, f"{record.target}, {ops}, of {record.program.n_ops} that were read")

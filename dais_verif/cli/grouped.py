@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from dais_verif.cli.verb import Verb
 
-__all__ = ["GROUPS", "GroupedCommand"]
+__all__ = ["GROUPS", "GroupedCommand", "Option", "group_of"]
 
 #: Titles of groups, in the order of the help, and the options below each.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "at-once", "config", "select"),
+    "Program": (
+        *("layout", "layout-b", "frame", "engine", "form", "parallel", "at-once", "config", "select"),
+        *("raw-inputs", "raw"),
+    ),
     "Design": (
         *("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
         *("bitstream", "device", "pins", "hints"),
@@ -40,6 +45,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Mutation": ("judge", "expected", "add-vectors", "most-unknown"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign", "paranoid"),
+    "Certificate": ("verify", "program", "allowed-signers", "verify-time", "same-tools", "rerun"),
+    "Profile": ("samples", "ignore-first", "top-k", "pullback"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
     "Limits": ("jobs", "time", "timeout", "memory", "sandbox"),
     "Output": ("output", "json", "html", "junit", "github", "profile"),
@@ -48,18 +55,31 @@ GROUPS: dict[str, tuple[str, ...]] = {
 _OTHER = "Other"
 
 
+class Option(click.Option):
+    """An option that says its ``group``, where another option of the same name is in another one."""
+
+    def __init__(self, *arguments: Any, group: str | None = None, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.group = group
+
+
+def group_of(option: click.Option) -> str:
+    """Return the title above ``option``."""
+    own = option.group if isinstance(option, Option) else None
+    return own or next((_TITLES[name[2:]] for name in option.opts if name[2:] in _TITLES), _OTHER)
+
+
+_TITLES = {name: title for title, names in GROUPS.items() for name in names}
+
+
 class GroupedCommand(Verb):
     """A command whose help shows its options below the titles of ``GROUPS``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each below the title of its group."""
-        of = {name: title for title, names in GROUPS.items() for name in names}
         found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, _OTHER)}
-        for option in self.get_params(ctx):
-            text = option.get_help_record(ctx) if isinstance(option, click.Option) else None
-            if text is not None:
-                title = next((of[name[2:]] for name in option.opts if name[2:] in of), _OTHER)
-                found[title].append(text)
+        for option, text in self.help_records(ctx):
+            found[group_of(option)].append(text)
         for title, texts in found.items():
             if texts:
                 with formatter.section(title):

@@ -36,11 +36,9 @@ _MULTIPLIES = "approx"
 _VERBS = (
     "check",
     "show",
-    "asm",
     "convert",
     "run",
     "explain",
-    "profile",
     "emit",
     "synth",
     "build",
@@ -51,7 +49,6 @@ _VERBS = (
     "report",
     "coverage",
     "signoff",
-    "verify-cert",
     "sensitivity",
     "diff",
     "approx",
@@ -65,6 +62,13 @@ _VERBS = (
 
 #: Commands that are only called by processes of dais-verif, with their modules.
 _HIDDEN = {"jointly": "sim"}
+
+#: Former verbs, which another release will not have, with the words for them now, and options with another name.
+_FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "asm": (("convert",), {"--layout": "--to"}),
+    "profile": (("run", "--profile"), {}),
+    "verify-cert": (("signoff", "--verify"), {}),
+}
 
 #: The number of new objects before the first search for cyclic garbage. Imports and programs create many objects, but
 #: no such garbage; with Python's default of 700, a short run spends a sixth of its time on the search.
@@ -88,6 +92,10 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in _FORMER:
+            given, args = args, _in_new_words(args)
+            if isinstance(ctx.obj, list):  # the command line, which records keep
+                ctx.obj[len(ctx.obj) - len(given) :] = args
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
@@ -107,14 +115,13 @@ def cli() -> None:
     Programs
       dais-verif check prog.bin          is it valid, and can anything overflow?
       dais-verif show prog.bin           print it as text
-      dais-verif asm prog.dais -o prog.bin               text to binary
-      dais-verif convert prog.bin prog.json              DAIS to ALIR, and back
+      dais-verif convert prog.bin prog.json              DAIS to ALIR or text, and back
       dais-verif run prog.bin --inputs x.npy -o y.npy    the exact outputs for given inputs
       dais-verif explain prog.bin --row 3                the value of every op for one input vector
       dais-verif diff a.bin b.bin        where do two programs first differ?
       dais-verif sensitivity prog.bin    where would a wrong bit hurt?
       dais-verif coverage prog.bin       what do test vectors cover, and which vectors cover the rest?
-      dais-verif profile prog.bin        where does the golden model spend its time?
+      dais-verif run --profile prog.bin  where does the golden model spend its time?
     Hardware from a program
       dais-verif emit prog.bin -o model.v                Verilog
       dais-verif synth prog.bin --target ice40           LUTs, flip-flops, logic depth, a netlist
@@ -127,7 +134,7 @@ def cli() -> None:
       dais-verif hil prog.bin --target serial:///dev/ttyUSB0    run it on a board
       dais-verif regress programs/       simulate many programs, here or on a cluster
       dais-verif signoff prog.bin        run all checks of a policy, and write a certificate
-      dais-verif verify-cert DIR         does a certificate still hold?
+      dais-verif signoff --verify DIR    does a certificate still hold?
       dais-verif mutate prog.bin         would the verification detect a change of the RTL?
       dais-verif fuzz                    test your tool, or dais-verif, on random programs
       dais-verif shrink prog.bin -o small    reduce a failing case
@@ -143,6 +150,17 @@ def cli() -> None:
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
     8 a proof that a simulator contradicts, 70 a bug of dais-verif, 130 interrupted.
     """
+
+
+def _in_new_words(words: Sequence[str]) -> list[str]:
+    """Return ``words``, which begin with a former verb, as they are spelled now, and say so."""
+    new, options = _FORMER[words[0]]
+    click.echo(f"notice: `{words[0]}` is now `{' '.join(new)}`; a later release knows only that", err=True)
+    rest = []
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        rest.append(options.get(name, name) + equals + value)
+    return [*new, *rest]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""``dais-verif profile``: where the golden model spends its time."""
+"""``dais-verif run --profile``: where the golden model spends its time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import click
 
 from dais_verif.cli import common
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
 from dais_verif.flows.golden.profile import ENGINES, ProfileRequest
 from dais_verif.flows.golden.profile import profile as run_profile
 
 
-@click.command(cls=Verb)
+@click.command(cls=GroupedCommand)
+@click.option("--profile", is_flag=True, expose_value=False, help="Time the golden model, one instruction at a time.")
 @common.program_argument
 @common.layout_option
 @common.inputs_option
@@ -34,9 +35,9 @@ def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
     """Time PROGRAM on the golden model, one instruction at a time: in order, then the kinds that take longest.
 
     \b
-    dais-verif profile prog.bin
-    dais-verif profile prog.bin --samples 100 --ignore-first --top-k 3
-    dais-verif profile prog.bin --inputs x.npy --vectors 0 --pullback --json
+    dais-verif run --profile prog.bin
+    dais-verif run --profile prog.bin --samples 100 --ignore-first --top-k 3
+    dais-verif run --profile prog.bin --inputs x.npy --vectors 0 --pullback --json
 
     An asterisk marks instructions above the average. The fast engine computes most sums as part of the op that reads
     them, and renames bits at no cost: such instructions take no time of their own. The numpy engine runs every

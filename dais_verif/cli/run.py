@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from dais_verif.cli import common
+from dais_verif.cli.forms import TwoForms
+from dais_verif.cli.grouped import Option
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.cli.verb import Verb
 from dais_verif.counts import counted
 from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluate
 
 
-@click.command(cls=Verb)
+@click.command(cls=TwoForms, flag="--profile", other="profile")
 @common.program_argument
 @common.layout_option
 @click.option(
@@ -31,6 +32,8 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
 @click.option(
     "--sample",
+    cls=Option,
+    group="Vectors",
     type=click.Choice(["before", "after"]),
     default="before",
     show_default=True,
@@ -47,6 +50,7 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
     \b
     dais-verif run prog.bin --inputs x.csv             CSV on stdout: one row per vector, one column per output
     dais-verif run prog.bin --inputs x.npy -o y.npy    float64, (vectors, outputs)
+    dais-verif run --profile prog.bin                  where does the golden model spend its time?
 
     Exit code 0, or 2 (PROGRAM_INVALID) with row and op if an op breaks its promise not to change a value.
 

@@ -12,7 +12,7 @@ __all__ = ["schema"]
 #: Kinds of records, and verbs whose records have another name.
 _KINDS = (
     "result proof regression signoff conversion coverage mutation fuzzing shrinking configurations "
-    "approx-apply approx-measure approx-tune asm build cache check diff emit explain kernel-build kernel-list "
+    "approx-apply approx-measure approx-tune build cache check diff emit explain kernel-build kernel-list "
     "kernel-picture kernel-show printout profile report run sensitivity synth verify-cert"
 )
 _VERBS = {
@@ -21,6 +21,7 @@ _VERBS = {
     "prove": "proof",
     "regress": "regression",
     "convert": "conversion",
+    "asm": "conversion",
     "mutate": "mutation",
     "fuzz": "fuzzing",
     "shrink": "shrinking",

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dais_verif.cli import common
-from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.forms import TwoForms
 from dais_verif.cli.options.design import given_rtl_options
 from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.flows.designs import DesignRequest
@@ -29,7 +29,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
         context.exit()
 
 
-class _SignOff(GroupedCommand):
+class _SignOff(TwoForms):
     """A command that first removes an earlier certificate, on which users must not rely, even if the call is wrong."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -61,7 +61,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
     return default_folder(Path(named[0])) if named else None
 
 
-@click.command(cls=_SignOff)
+@click.command(cls=_SignOff, flag="--verify", other="verify")
 @common.program_argument
 @common.layout_option
 @click.option("--policy", type=common.file_path, help="TOML file with the requirements. Default: a built-in policy.")
@@ -98,7 +98,7 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     dais-verif signoff --show-policy > policy.toml           a policy to edit: RTL, seeds, stages, waivers
     dais-verif signoff prog.bin --policy policy.toml -o out
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
-    dais-verif verify-cert out                               does it still hold?
+    dais-verif signoff --verify out                          does it still hold? --verify --help has its options
 
     Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. The
     result is SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). The folder has the findings of all stages in both cases.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from dais_verif.files import require_writable, require_writable_folder
 from dais_verif.flows.no_loss import require_form, require_other_file
 from dais_verif.packages import require_package
 
-__all__ = ["FiniteRange", "OutputPath", "Verb"]
+__all__ = ["FiniteRange", "OutputPath", "Verb", "help_records"]
 
 
 #: 30 years in seconds, since integer counters and waits may not accept larger numbers.
@@ -48,8 +48,25 @@ class FiniteRange(click.FloatRange):
         return float(super().convert(number, param, ctx))
 
 
+def help_records(command: click.Command, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
+    """Return the options in the help of ``command``, each with its spelling and text."""
+    return command.help_records(ctx) if isinstance(command, Verb) else _help_records(command.get_params(ctx), ctx)
+
+
+def _help_records(
+    params: Iterable[click.Parameter], ctx: click.Context
+) -> Iterator[tuple[click.Option, tuple[str, str]]]:
+    for option in params:
+        if isinstance(option, click.Option) and (text := option.get_help_record(ctx)) is not None:
+            yield option, text
+
+
 class Verb(click.Command):
     """A command that never overwrites its inputs."""
+
+    def help_records(self, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
+        """Yield each option of the help, with its spelling and text."""
+        return _help_records(self.get_params(ctx), ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command. First raises ``InputError`` if an output is also an input, or is not writable."""

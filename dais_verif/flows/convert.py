@@ -40,8 +40,9 @@ _TEXTS = ("dais", "mach")
 class ConversionRequest:
     """A program, and the file to write. ``to``: its format; None: by the suffix. ``layout``: the layout of the input.
 
-    ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made from, else v1; ``.dais``: text. An
-    additional ``.gz`` compresses the output. For a machine, ``.json`` is ALIRFSM and ``.mach`` is text.
+    ``.json``, ``.alir``: ALIR; ``.bin``: the layout that a text names, or of the binary that ALIR was made from, else
+    v1; ``.dais``: text. An additional ``.gz`` compresses the output. For a machine, ``.json`` is ALIRFSM and ``.mach``
+    is text.
     """
 
     program: AnyProgram
@@ -106,8 +107,11 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
     program, warnings = read_program(request.program, request.layout, progress)
     was = as_it_was(program)
     target = request.target
-    if request.to is None and target in LAYOUTS and was is not None:
-        target = was.origin.layout
+    if request.to is None and target in LAYOUTS:
+        if was is not None:
+            target = was.origin.layout
+        elif program.origin.text and program.origin.layout in LAYOUTS:
+            target = program.origin.layout
     with progress.working("converting"):
         made, data = _made(program, was, target)
         back = _read_back(made, data, target)

@@ -77,7 +77,7 @@ class CertificateRequest:
         }
         flags = {"--same-tools": self.same_tools, "--rerun": self.rerun, "--paranoid": self.paranoid}
         rtl = [word for path in self.rtl for word in ("--rtl", str(path))]
-        return ["verify-cert", str(self.certificate), *option_words(valued, flags), *rtl]
+        return ["signoff", "--verify", str(self.certificate), *option_words(valued, flags), *rtl]
 
 
 def verify_certificate(request: CertificateRequest, *, progress: Progress = SILENT) -> CertificateRecord:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -66,9 +67,9 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     """Return the valid program in the file ``path``, which may also be given as the bytes of a file.
 
     The file is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or a text. A text is recognized by the
-    suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for a binary, ``json``
-    (da4ml's) or ``alir`` for JSON. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it
-    cannot be read.
+    suffix ``.dais``, or by its first statement. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1``
+    for a binary, ``json`` (da4ml's) or ``alir`` for JSON. Raises ``ProgramError`` if the file holds no valid program,
+    ``InputError`` if it cannot be read.
     """
     if isinstance(path, bytes):
         return parse(path, layout=layout)
@@ -88,7 +89,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
             # An empty text would be a valid program without outputs, but is most likely a truncated file.
             raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
         program = assemble(data, str(path))
-        return replace(program, origin=replace(program.origin, path=str(path)))
+        return replace(program, origin=replace(program.origin, path=str(path), text=True))
     try:
         program = parse(data, layout=layout)
     except ProgramError as error:
@@ -119,6 +120,18 @@ def _read_binary(data: bytes, layout: str | None) -> Program:
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))
 
 
+#: Empty lines and comments, then the first statement of a text.
+_BEGINS_TEXT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n\0]*)?\n)*[ \t]*"
+    rb"(?:layout[ \t]+(?:published|headerless|v1|alir)\b|input[ \t]+[A-Za-z_0-9]|table[ \t]+\w+[ \t]*=)"
+)
+
+
 def _is_text(path: str, data: bytes) -> bool:
-    """Return True if the file has the suffix of a text, and is neither JSON nor a binary, which contains 0 bytes."""
-    return path.endswith(".dais") and b"\0" not in data[:12] and not looks_like_json(data)
+    """Return True if the file has the suffix of a text, and is neither JSON nor a binary, which contains 0 bytes.
+
+    Files of other names begin with a statement that only a text has.
+    """
+    if path.endswith(".dais"):
+        return b"\0" not in data[:12] and not looks_like_json(data)
+    return _BEGINS_TEXT.match(data) is not None

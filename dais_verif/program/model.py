@@ -135,7 +135,7 @@ class Origin:
     ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``; for a machine, ``alir``,
     ``mach`` (text) or ``memory``. ``assumed``: both word orders were possible and mean different things.
     ``file_sha256``: the SHA-256 of the bytes as read, before decompression; for the text of a machine, it includes the
-    files of its blocks.
+    files of its blocks. ``text``: the file was the text of a program.
     """
 
     layout: str = "memory"
@@ -144,6 +144,7 @@ class Origin:
     firmware_version: int = 0
     file_sha256: str | None = None
     path: str | None = None
+    text: bool = False
 
 
 @dataclass(frozen=True, eq=False)

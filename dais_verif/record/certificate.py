@@ -1,4 +1,4 @@
-"""The record of ``verify-cert``: findings against a certificate."""
+"""The record of ``signoff --verify``: findings against a certificate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CertificateFacts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CertificateRecord(RunRecord):
-    """A run of ``verify-cert``. ``findings`` contradict the certificate; ``notes`` do not.
+    """A run of ``signoff --verify``. ``findings`` contradict the certificate; ``notes`` do not.
 
     ``checked``: each certified file with the place of the file that was checked. ``rerun``: whether the
     sign-off was repeated with the same result. ``facts``: None if the certificate cannot be read.

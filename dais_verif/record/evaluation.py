@@ -1,4 +1,4 @@
-"""The records of ``run``, ``profile`` and ``asm``: requests to the golden model or the assembler, and their results."""
+"""The records of ``run`` and ``run --profile``: requests to the golden model, and their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 __all__ = [
-    "AssemblyRecord",
     "EvaluationRecord",
     "InstructionKind",
     "ProfileRecord",
@@ -94,13 +93,3 @@ class ProfileRecord(_Done):
     vectors: int
     reproduce: str
     sequences: list[TimedSequence]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AssemblyRecord(_Done):
-    """A run of ``asm``. ``output``: the written binary."""
-
-    SCHEMA: ClassVar = "dais-verif/asm/1"
-
-    program: ProgramInfo
-    output: str

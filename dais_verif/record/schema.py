@@ -26,7 +26,7 @@ from dais_verif.record.conversion import ConversionRecord
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.emission import EmissionRecord
-from dais_verif.record.evaluation import AssemblyRecord, EvaluationRecord, ProfileRecord
+from dais_verif.record.evaluation import EvaluationRecord, ProfileRecord
 from dais_verif.record.explanation import CycleRecord
 from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
 from dais_verif.record.kernel_picture import KernelPicture
@@ -57,7 +57,6 @@ KINDS: dict[str, type[Any]] = {
     "approx-apply": AppliedRecord,
     "approx-measure": MeasuredRecord,
     "approx-tune": TunedRecord,
-    "asm": AssemblyRecord,
     "build": BuildRecord,
     "cache": CacheContents,
     "check": CheckRecord,

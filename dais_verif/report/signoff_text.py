@@ -57,7 +57,7 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
         out.print(Text.assemble(Text(signed_word(record.verdict), style="bold green"), f"  {record.message}"))
         signed = f" and {SIGNATURE}" if (folder / SIGNATURE).exists() else ""
         out.print(f"wrote      {folder / CERTIFICATE}{signed}", markup=False)
-        out.print(f"check it   {own_command(['verify-cert', str(folder)])}", markup=False)
+        out.print(f"check it   {own_command(['signoff', '--verify', str(folder)])}", markup=False)
         return
     for result in record.stages:
         if not (result.passed or result.waived or result.optional or result.message.startswith(NOT_RUN)):

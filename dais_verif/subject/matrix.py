@@ -82,7 +82,7 @@ MATRIX: Mapping[str, Mapping[Kind, Cell]] = MappingProxyType(
             hardware="exact output tensors of a configuration",
         ),
         "explain": _row("every op on one vector", "every signal in one cycle"),
-        "profile": _row("seconds by opcode", _ONLY_PROGRAMS, hardware=_UNROLLED),
+        "run --profile": _row("seconds by opcode", _ONLY_PROGRAMS, hardware=_UNROLLED),
         "coverage": _row("bins of ops and outputs", _ONLY_PROGRAMS, hardware=_UNROLLED),
         "sensitivity": _row("how outputs react to each op", _ONLY_PROGRAMS, hardware=_UNROLLED),
         "diff": _row(

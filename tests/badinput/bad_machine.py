@@ -12,7 +12,7 @@ def explain(*options: str) -> Case:
 
 
 def profile(*options: str) -> Case:
-    return Case(("profile", "p.bin", *options), FILES)
+    return Case(("run", "--profile", "p.bin", *options), FILES)
 
 
 CASES = {

@@ -40,6 +40,6 @@ CASES = {
         {"p.bin": GOOD},
         setup=_foreign,
     ),
-    "no certificate": Case(("verify-cert", "out")),
-    "rerun without a certificate": Case(("verify-cert", "--rerun", ".")),
+    "no certificate": Case(("signoff", "--verify", "out")),
+    "rerun without a certificate": Case(("signoff", "--verify", "--rerun", ".")),
 }

@@ -46,7 +46,7 @@ SAID: dict[str, tuple[list[str], str]] = {
     "hil": (["hil", PROGRAM, "--target", "sim://uart"], "hil needs the extra [hil]: pip install 'dais-verif[hil]'"),
     "report": (["report", "out"], "report needs the extra [report]: pip install 'dais-verif[report]'"),
     "signoff": (["signoff", PROGRAM, "-o", "so"], f"signoff {SIGN_OFF}"),
-    "verify-cert": (["verify-cert", "so"], f"verify-cert {SIGN_OFF}"),
+    "verify": (["signoff", "--verify", "so"], f"signoff {SIGN_OFF}"),
     "regress": (
         ["regress", PROGRAM],
         "regress, as it was called, needs the extra [sim]: pip install 'dais-verif[sim]'",

@@ -157,7 +157,7 @@ def test_a_certificate_by_function_and_by_command(signed: Path) -> None:
     as_recorded(record.message)
     assert record.passed and record.findings == []
     assert record.facts is not None and record.facts.evidence > 0
-    assert told("verify-cert", signed) == record.to_dict()
+    assert told("signoff", "--verify", signed) == record.to_dict()
 
 
 def test_a_changed_file_is_a_finding_by_both(signed: Path, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_changed_file_is_a_finding_by_both(signed: Path, tmp_path: Path) -> No
     other.write_bytes(write_binary(SUM, "v1") + b"\0")
     record = dais_verif.verify_certificate(signed / CERTIFICATE, program=other)
     assert record.verdict is Verdict.NOT_SIGNED_OFF and not record.passed and record.findings
-    assert told("verify-cert", signed, "--program", other) == record.to_dict()
+    assert told("signoff", "--verify", signed, "--program", other) == record.to_dict()
     assert CertificateRecord.from_json(record.to_json()).findings == record.findings
 
 
@@ -173,7 +173,7 @@ def test_a_damaged_certificate_is_a_finding_and_none_is_an_error(tmp_path: Path)
     (tmp_path / CERTIFICATE).write_text("{}")
     record = verify_certificate(CertificateRequest(certificate=tmp_path))
     as_recorded([finding.expected for finding in record.findings])
-    assert record.facts is None and told("verify-cert", tmp_path) == record.to_dict()
+    assert record.facts is None and told("signoff", "--verify", tmp_path) == record.to_dict()
     with raises(InputError):
         dais_verif.verify_certificate(tmp_path / "nowhere")
 

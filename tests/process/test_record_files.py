@@ -238,9 +238,8 @@ def verbs(folder: Path) -> dict[str, list[list[str]]]:
     return {
         "check": [["check", example], ["check", machine]],
         "run": [["run", example, "--inputs", inputs, "-o", str(folder / "y.csv")]],
-        "asm": [["asm", str(folder / "p.dais"), "-o", str(folder / "p.bin")]],
-        "conversion": [["convert", example, str(folder / "c.json")]],
-        "profile": [["profile", example, "--vectors", "10"]],
+        "conversion": [["convert", str(folder / "p.dais"), "-o", str(folder / "p.bin")]],
+        "profile": [["run", "--profile", example, "--vectors", "10"]],
         "explain": [["explain", machine, "--cycle", "1"]],
         "diff": [["diff", example, example, "--vectors", "5"]],
         "emit": [["emit", example, "-o", str(folder / "e.v")], ["emit", machine, "-o", str(folder / "m.v")]],
@@ -252,7 +251,7 @@ def verbs(folder: Path) -> dict[str, list[list[str]]]:
         "cache": [["cache"]],
         "kernel-list": [["kernel", "list"]],
         "kernel-show": [["kernel", "show", "conv2d"]],
-        "verify-cert": [["verify-cert", str(folder)]],
+        "verify-cert": [["signoff", "--verify", str(folder)]],
     }  # fmt: skip
 
 
@@ -262,9 +261,16 @@ def test_every_verb_prints_what_its_schema_says(tmp_path: Path, capsys: pytest.C
             main._run([*words, "--json"])
             text = capsys.readouterr().out
             error = set(json.loads(text)) <= Failed.FIELDS
-            assert not error or words[0] in ("sim", "verify-cert"), text
+            assert not error or words[0] in ("sim", "signoff"), text
             validate("result" if error else kind, text)
-            assert main._run(["schema", "-".join(words[:2]) if words[0] == "kernel" else words[0]]) == 0
+            known = (
+                "-".join(words[:2])
+                if words[0] == "kernel"
+                else kind
+                if words[1:2] in (["--profile"], ["--verify"])
+                else words[0]
+            )
+            assert main._run(["schema", known]) == 0
             assert json.loads(capsys.readouterr().out) == json.loads(schema_path(kind).read_text(encoding="utf-8"))
 
 

@@ -38,8 +38,9 @@ COMMANDS = {
     "check-missing": "check nowhere.bin",
     "show": "show small.bin",
     "show-vm": "show small.bin --vm",
-    "asm": "asm small.dais -o again.bin",
-    "asm-wrong": "asm wrong.dais -o never.bin",
+    "convert-text": "convert small.dais again.bin",
+    "convert-wrong-text": "convert wrong.dais never.bin",
+    "former-verb": "asm small.dais -o again.bin",
     "convert": "convert sort.bin sort-alir.json",
     "convert-json": "convert sort-alir.json sort-again.bin --json",
     "run": "run small.bin --inputs x.csv",
@@ -102,7 +103,7 @@ def laid_out(folder: Path) -> None:
     assert listing.count("%2 - ") == 1, "choose another line, the text form has changed"
     (folder / "wrong.dais").write_text(listing.replace("%2 - ", "%2 ? "))
     (folder / "other.dais").write_text(listing.replace("%2 - ", "%2 + "))
-    _answer(["asm", str(folder / "other.dais"), "-o", str(folder / "other.bin")])
+    _answer(["convert", str(folder / "other.dais"), str(folder / "other.bin")])
     (folder / "x.csv").write_text("0.5,1\n-3,2.25\n")
 
 

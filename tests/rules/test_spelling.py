@@ -20,6 +20,7 @@ from support.sources import PACKAGE, files, nodes, tree
 
 import dais_verif
 from dais_verif import errors
+from dais_verif.cli.forms import TwoForms
 from dais_verif.cli.main import cli, main
 from dais_verif.cli.options.spelling import option_of
 from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
@@ -113,6 +114,7 @@ def test_what_is_named_is_an_argument_and_an_option() -> None:
     commands += [
         inner for command in commands if isinstance(command, click.Group) for inner in command.commands.values()
     ]
+    commands += [command.other for command in commands if isinstance(command, TwoForms)]
     options = {word for command in commands for one in command.params for word in (*one.opts, *one.secondary_opts)}
     options |= {one.human_readable_name for command in commands for one in command.params}
     places = named()

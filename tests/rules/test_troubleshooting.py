@@ -67,7 +67,7 @@ def test_a_record_that_is_not_a_pass_names_its_section() -> None:
     [
         (["check", "nowhere.bin"], "files"),
         (["check"], "options"),
-        (["asm", "wrong.dais", "-o", "x.bin"], "text-form"),
+        (["convert", "wrong.dais", "x.bin"], "text-form"),
         (["sim", PROGRAM, "--clock", "clk"], "rtl-files"),
         (["run", PROGRAM, "--inputs", "x.csv"], "vectors"),
     ],

@@ -39,7 +39,7 @@ TRAPS: dict[str, Trap] = {
 PLACES: dict[str, tuple[str, ...]] = {
     "a program": ("check", "TRAP"),
     "a program in JSON": ("check", "TRAP.json"),
-    "a text": ("asm", "TRAP", "-o", "out.bin"),
+    "a text": ("convert", "TRAP", "-o", "out.bin"),
     "vectors": ("run", "prog.bin", "--inputs", "TRAP"),
     "vectors of sim": ("sim", "prog.bin", "--inputs", "TRAP"),
     "RTL of sim": ("sim", "prog.bin", "--rtl", "TRAP"),
@@ -52,7 +52,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "a manifest": ("regress", "TRAP.toml"),
     "a delay model": ("emit", "prog.bin", "--stages", "2", "--delay-model", "TRAP"),
     "a record": ("report", "TRAP"),
-    "a certificate": ("verify-cert", "TRAP"),
+    "a certificate": ("signoff", "--verify", "TRAP"),
 }
 
 

@@ -40,7 +40,7 @@ def test_a_program_becomes_a_bitstream_with_a_certificate(tmp_path: Path) -> Non
     data = bytearray((tmp_path / "built" / "model.bin").read_bytes())
     data[len(data) // 2] ^= 4
     (tmp_path / "deployed.bin").write_bytes(data)
-    last = [sys.executable, "-m", "dais_verif", "verify-cert", "signed", "--allowed-signers", "signers"]
+    last = [sys.executable, "-m", "dais_verif", "signoff", "--verify", "signed", "--allowed-signers", "signers"]
     other = subprocess.run([*last, "--bitstream", "deployed.bin"], cwd=tmp_path, capture_output=True, text=True)
     assert other.returncode == 7, other.stdout + other.stderr
 

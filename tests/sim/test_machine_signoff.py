@@ -220,7 +220,7 @@ def test_a_machine_that_computes_a_program(name: str, tmp_path: Path) -> None:
         return
     assert (tree["verdict"], found) == ("PASS", {}), tree["message"]
     assert {"netlist", "netlist, for all inputs", "coverage", "diff"} <= {stage["name"] for stage in tree["stages"]}
-    assert command("verify-cert", tmp_path / "out").returncode == 0
+    assert command("signoff", "--verify", tmp_path / "out").returncode == 0
     of_more = [edit for edit in edits(tmp_path / "out") if "diff" in edit.what or "netlist" in edit.what]
     assert not_found(tmp_path / "out", random.Random(0).sample(of_more, min(len(of_more), 400))) == []
 
@@ -236,7 +236,7 @@ def test_alkaids_rtl(flavor: str, tmp_path: Path) -> None:
     ending = command("signoff", *words, "--json")
     tree = json.loads(ending.stdout)
     assert tree["verdict"] == "PASS", tree["message"]
-    assert command("verify-cert", tmp_path / "out").returncode == 0
+    assert command("signoff", "--verify", tmp_path / "out").returncode == 0
 
 
 @pytest.mark.slow
@@ -268,9 +268,9 @@ def test_a_kernel(tmp_path: Path) -> None:
         "poisoned kernel, simulated": "RTL_MISMATCH",
         "poisoned kernel, proof": "RTL_MISMATCH",
     }
-    assert command("verify-cert", out).returncode == 0
+    assert command("signoff", "--verify", out).returncode == 0
     for name in ("instance.json", "core.bin"):
         data = (kernel / name).read_bytes()
         (kernel / name).write_bytes(data + b"\n")
-        assert name in command("verify-cert", out).stdout
+        assert name in command("signoff", "--verify", out).stdout
         (kernel / name).write_bytes(data)

@@ -286,11 +286,11 @@ def test_what_a_person_sees(tmp_path: Path) -> None:
     code, text = shown("signoff", "prog.bin", "--policy", "policy.toml", "--seed", 5)
     assert code == 0
     assert "simulation, seed 5         passed" in text
-    assert "SIGNED OFF  6 of 6 stages passed" in text and "dais-verif verify-cert signoff-prog" in text
-    code, text = shown("verify-cert", "signoff-prog")
+    assert "SIGNED OFF  6 of 6 stages passed" in text and "dais-verif signoff --verify signoff-prog" in text
+    code, text = shown("signoff", "--verify", "signoff-prog")
     assert (code, "SIGNED OFF  the certificate holds" in text) == (0, True)
     (folder / "prog.bin").write_bytes(b"")
-    code, text = shown("verify-cert", "signoff-prog")
+    code, text = shown("signoff", "--verify", "signoff-prog")
     assert code == 7
     assert "finding    program" in text and "NOT SIGNED OFF" in text
     (folder / "policy.toml").write_text(QUICK.replace("300", "0"))

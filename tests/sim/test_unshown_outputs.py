@@ -15,7 +15,7 @@ from support.transcripts import Step, run
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: Verbs that take about a second for a small program.
-QUICK = {"check", "show", "asm", "convert", "run", "explain", "profile", "emit", "coverage", "sensitivity", "diff"}
+QUICK = {"check", "show", "convert", "run", "explain", "emit", "coverage", "sensitivity", "diff"}
 OPTIONS_OF_OUTPUT = ("-o", "--output", "--html")
 
 

@@ -119,7 +119,7 @@ def sign(folder: Path, *options: object, program: Path | None = None) -> Ending:
 
 def verify(folder: Path, *options: object) -> Ending:
     """Check the certificate of the project in ``folder``."""
-    return _end("verify-cert", folder / "out", *options)
+    return _end("signoff", "--verify", folder / "out", *options)
 
 
 def _end(*arguments: object) -> Ending:

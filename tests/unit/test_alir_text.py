@@ -1,4 +1,4 @@
-"""ALIR as text: the text that ``show`` prints reads back as the same program, and ``asm`` turns it into JSON."""
+"""ALIR as text: the text that ``show`` prints reads back as the same program, and ``convert`` turns it into JSON."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from support.places import ALIR
-from support.said import as_recorded
+from support.said import raises
 
 from dais_verif.cli import main
+from dais_verif.errors import LayoutError
 from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Origin, Program, assemble, load
+from dais_verif.program import Origin, Program, assemble, load, write_binary
 from dais_verif.program.conversion import to_alir
 from dais_verif.program.listing import listing
 
@@ -55,7 +56,7 @@ def test_a_sum_makes_a_text_alir_unless_it_says_that_it_is_not() -> None:
 def test_asm_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.dais").write_text(TEXT)
-    assert main._run(["asm", "a.dais", "-o", "a.json"]) == 0
+    assert main._run(["convert", "a.dais", "-o", "a.json"]) == 0
     assert load("a.json").origin.layout == "alir"
     assert main._run(["diff", "a.dais", "a.json", "--prove", "--vectors", "9"]) == 0
     assert main._run(["show", "a.json", "-o", "b.dais"]) == 0
@@ -65,16 +66,11 @@ def test_asm_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_asm_writes_json_of_dais_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.dais").write_text("input x\na = s4.0 input x\nb = u4.0 relu(-a)\noutput 0 = b\n")
-    assert main._run(["asm", "a.dais", "-o", "a.json", "--layout", "alir"]) == 0
+    assert main._run(["convert", "a.dais", "-o", "a.json", "--to", "alir"]) == 0
     assert [op.spec.number for op in load("a.json").ops] == [-1, -2, 2]
 
 
 @pytest.mark.parametrize("layout", ["v1", "published", "headerless"])
-def test_no_binary_holds_it(
-    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.dais").write_text(TEXT)
-    assert main._run(["asm", "a.dais", "-o", "a.bin", "--layout", layout]) == 2
-    as_recorded(capsys.readouterr().err)
-    assert not Path("a.bin").exists()
+def test_no_binary_holds_it(layout: str) -> None:
+    with raises(LayoutError):
+        write_binary(assemble(TEXT), layout)

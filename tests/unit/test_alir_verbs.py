@@ -114,7 +114,7 @@ def test_explain_has_numbers_and_words(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_profile_lists_every_op_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, lines, _ = run(capsys, "profile", "m.json", "--json", "--pullback", "--samples", "1")
+    code, lines, _ = run(capsys, "run", "--profile", "m.json", "--json", "--pullback", "--samples", "1")
     assert code == 0
     text = "\n".join(lines)
     assert text.count('"sum"') >= 1 and text.count('"neg"') >= 1

@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_show_then_asm_gives_the_file_back(name: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     original = EXAMPLES / f"{name}.bin"
     assert main._run(["show", str(original), "-o", "shown.dais"]) == 0
-    assert main._run(["asm", "shown.dais", "-o", "back.bin"]) == 0
+    assert main._run(["convert", "shown.dais", "-o", "back.bin"]) == 0
     assert (folder / "back.bin").read_bytes() == original.read_bytes()
     out, err = capfd.readouterr()
     assert out == "" and err.startswith("wrote shown.dais: ") and "\nwrote back.bin: " in err
@@ -44,43 +44,47 @@ def test_show_then_asm_gives_the_file_back(name: str, folder: Path, capfd: pytes
 
 @pytest.mark.parametrize("layout", ["published", "headerless", "v1"])
 def test_asm_writes_the_layout_asked_for(layout: str, folder: Path) -> None:
-    assert main._run(["asm", "p.dais", "-o", "p.bin", "--layout", layout]) == 0
+    assert main._run(["convert", "p.dais", "-o", "p.bin", "--to", layout]) == 0
     assert (folder / "p.bin").read_bytes() == write_binary(assemble(TEXT), layout)
 
 
 def test_asm_reads_a_text_of_any_name(folder: Path) -> None:
     (folder / "p.txt").write_text(TEXT)
-    assert main._run(["asm", "p.txt", "-o", "p.bin"]) == 0
+    assert main._run(["convert", "p.txt", "-o", "p.bin"]) == 0
     assert (folder / "p.bin").read_bytes() == write_binary(assemble(TEXT), "headerless")
 
 
 def test_asm_as_json(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main._run(["asm", "--json", "p.dais", "-o", "p.bin", "--layout", "v1"]) == 0
+    assert main._run(["convert", "--json", "p.dais", "-o", "p.bin", "--to", "v1"]) == 0
     out, err = capfd.readouterr()
     tree = json.loads(out)
     assert (tree["verdict"], tree["exit_code"], tree["output"], err) == ("PASS", 0, "p.bin", "")
     program = tree["program"]
-    assert (program["path"], program["layout"], program["n_ops"]) == ("p.dais", "v1", 3)
+    assert (program["path"], tree["target"], program["n_ops"]) == ("p.dais", "v1", 3)
     assert program["hash"] == load(folder / "p.bin").hash
 
 
 @pytest.mark.parametrize(
     ("arguments", "text", "line"),
     [
-        (["asm", "bad.dais", "-o", "old"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'"),
+        (["convert", "bad.dais", "-o", "old.bin"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'"),
         (["check", "bad.dais"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'; values are defined"),
-        (["asm", "bad.dais", "-o", "old"], TEXT + "c = s5000.0 a + a\n", "bad.dais:7:5: op 3 (add): i (integer bits)"),
-        (["asm", "bad.dais", "-o", "old"], "layout v1\n\0", "bad.dais:2:1: byte 0x00 is not UTF-8 text"),
         (
-            ["asm", "absent.dais", "-o", "old"],
+            ["convert", "bad.dais", "-o", "old.bin"],
+            TEXT + "c = s5000.0 a + a\n",
+            "bad.dais:7:5: op 3 (add): i (integer bits)",
+        ),
+        (["convert", "bad.dais", "-o", "old.bin"], "layout v1 spec 1\n\0", "bad.dais:2:1: byte 0x00 is not UTF-8 text"),
+        (
+            ["convert", "absent.dais", "-o", "old.bin"],
             "",
             "cannot read 'absent.dais': No such file or directory; give the path",
         ),
-        (["asm", ".", "-o", "old"], "", "cannot read '.': Is a directory"),
-        (["asm", "p.dais", "-o", "."], "", "cannot write '.': it is a folder"),
-        (["asm", "t.dais", "-o", "old", "--layout", "headerless"], "", "the headerless layout carries no tables"),
-        (["asm", "p.dais", "-o", "old", "--layout", "v2"], "", "Invalid value for '--layout': 'v2' is not one of"),
-        (["asm", "p.dais"], "", "Missing option '-o' / '--output'. See: dais-verif asm --help"),
+        (["convert", ".", "-o", "old.bin"], "", "'.' is a folder, but not one that da4ml or alkaid wrote"),
+        (["convert", "p.dais", "-o", "."], "", "cannot write '.': it is a folder"),
+        (["convert", "t.dais", "-o", "old.bin", "--to", "headerless"], "", "the headerless layout carries no tables"),
+        (["convert", "p.dais", "-o", "old.bin", "--to", "v2"], "", "Invalid value for '--to': 'v2' is not one of"),
+        (["convert", "p.dais"], "", "See: dais-verif convert --help"),
         (["check", "p.dais", "--layout", "v1"], "", "p.dais: a text says its layout itself and is not read as v1"),
     ],
 )
@@ -88,13 +92,13 @@ def test_one_line_and_exit_code_2(
     arguments: list[str], text: str, line: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "bad.dais").write_text(text)
-    (folder / "old").write_bytes(b"old")
+    (folder / "old.bin").write_bytes(b"old")
     assert main._run(arguments) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1
     assert err.startswith("dais-verif: INVALID_INPUT: ") and line in err
-    assert (folder / "old").read_bytes() == b"old"
-    if arguments[0] == "asm":
+    assert (folder / "old.bin").read_bytes() == b"old"
+    if arguments[0] == "convert":
         assert main._run([*arguments, "--json"]) == 2
         tree = json.loads(capfd.readouterr().out)
         assert (tree["verdict"], tree["exit_code"]) == ("INVALID_INPUT", 2)
@@ -106,7 +110,7 @@ def test_a_text_is_a_program_for_every_verb(folder: Path, capfd: pytest.CaptureF
     assert json.loads(capfd.readouterr().out)["program"]["layout"] == "headerless"
     assert main._run(["run", "p.dais", "--inputs", "x.csv"]) == 0
     assert capfd.readouterr() == ("out_0\n-3.0\n16.0\n", "")
-    main._run(["asm", "p.dais", "-o", "p.bin"])
+    main._run(["convert", "p.dais", "-o", "p.bin"])
     capfd.readouterr()
     shown = []
     for name in ("p.dais", "p.bin"):
@@ -136,7 +140,9 @@ def test_a_binary_or_json_is_read_as_such_whatever_its_name(folder: Path, corpus
         load("renamed.dais")
 
 
-def test_a_text_by_another_name_is_not_guessed(folder: Path) -> None:
-    (folder / "p.txt").write_text(TEXT)
+def test_a_text_by_another_name_is_known_by_its_first_statement(folder: Path) -> None:
+    (folder / "p.txt").write_text(f"\n; a program\n{TEXT}")
+    assert load("p.txt").hash == load("p.dais").hash
+    (folder / "p.txt").write_text("inputs are described elsewhere\n")
     with raises(ProgramError):
         load("p.txt")

@@ -101,7 +101,8 @@ def tree_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, An
 
 def test_profile_as_json_adds_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = (
-        "profile",
+        "run",
+        "--profile",
         "every.bin",
         "--vectors",
         "20",
@@ -131,12 +132,12 @@ def test_profile_as_json_adds_up(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_profile_as_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, lines, _ = run(capsys, "profile", "every.bin", "--inputs", "x.npy", "--vectors", "0", "-o", "times.txt")
+    _, lines, _ = run(capsys, "run", "--profile", "every.bin", "--inputs", "x.npy", "--vectors", "0", "-o", "times.txt")
     assert lines == []
     text = (folder / "times.txt").read_text()
     assert text.startswith("[Forward] 2 rows, mean of 10 calls, fast engine\n") and "[Pullback]" not in text
     assert text.count(" ; ") == EVERY.n_ops + EVERY.n_out
-    _, lines, _ = run(capsys, "profile", "every.bin", "--engine", "numpy", "--pullback")
+    _, lines, _ = run(capsys, "run", "--profile", "every.bin", "--engine", "numpy", "--pullback")
     heads = [line for line in lines if line.startswith("[")]
     assert heads == [f"[{name}] 2048 rows, mean of 10 calls, numpy engine" for name in ("Forward", "Pullback")]
 

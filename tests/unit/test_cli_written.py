@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
         (["emit", str(EXAMPLE)], "m.v", "module model, 36 lines of Verilog"),
         (["show", str(EXAMPLE)], "p.dais", "text of a program of 8 ops"),
         (["show", "--vm", str(EXAMPLE)], "p.txt", "instructions of a program of 8 ops"),
-        (["asm", "given.dais"], "p.bin", "a binary, layout headerless, 8 ops"),
+        (["convert", "given.dais"], "p.bin", "headerless, 8 ops, of 8 that were read"),
         (["run", str(EXAMPLE), "--inputs", "x.csv"], "y.npy", "2 rows of 1 output, real numbers"),
     ],
 )

@@ -11,7 +11,7 @@ from support.said import raises
 
 from dais_verif.cli import main
 from dais_verif.errors import InputError, RequestError, ViolationError
-from dais_verif.flows.golden.assemble import AssemblyRequest, assemble
+from dais_verif.flows.convert import ConversionRequest, convert
 from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
 from dais_verif.flows.golden.explain import ExplanationRequest, explain
 from dais_verif.flows.golden.profile import ProfileRequest, profile
@@ -66,7 +66,7 @@ def test_the_line_of_a_profile_asks_for_the_same(tmp_path: Path, capsys: pytest.
 
 def test_text_and_back(tmp_path: Path) -> None:
     listing = show(ListingRequest(program=SUM, output=tmp_path / "prog.dais"))
-    record = assemble(AssemblyRequest(text=tmp_path / "prog.dais", output=tmp_path / "prog.bin", layout="v1"))
+    record = convert(ConversionRequest(program=tmp_path / "prog.dais", output=tmp_path / "prog.bin"))
     assert record.program.hash == SUM.hash and listing.ops == record.program.n_ops == 2
     assert (tmp_path / "prog.bin").read_bytes() == write_binary(SUM, "v1")
     assert show(ListingRequest(program=tmp_path / "prog.bin", vm=True)).text.startswith("[Forward]")

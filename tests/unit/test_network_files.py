@@ -64,9 +64,9 @@ def test_a_program_that_begins_as_a_network_does_is_a_program(tmp_path: Path) ->
     assert data[0] == 8 and load_program(tmp_path / "p.bin").hash == load_program(data).hash == program.hash
 
 
-@pytest.mark.parametrize("verb", ["check", "show", "emit", "prove", "profile", "sensitivity"])
+@pytest.mark.parametrize("verb", ["check", "show", "emit", "prove", "run", "sensitivity"])
 def test_a_layout_is_refused_in_one_line(verb: str, net: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = said(capsys, verb, net, "--layout", "v1")
+    code, _, err = said(capsys, verb, net, "--layout", "v1", *(["--profile"] if verb == "run" else []))
     as_recorded(err)
     assert code == 2 and err.count("\n") == 1
 
@@ -81,8 +81,9 @@ def test_verbs_take_a_network(net: Path, tmp_path: Path, capsys: pytest.CaptureF
     for verb in ("emit", "explain"):
         mine, theirs = (said(capsys, verb, path) for path in (net, binary))
         assert mine[0] == theirs[0] == 0 and mine[1] == theirs[1], verb
-    for verb in ("coverage", "sensitivity", "profile"):
-        assert said(capsys, verb, net, *(["--vectors", "9"] if verb != "profile" else []))[0] == 0
+    for verb in ("coverage", "sensitivity"):
+        assert said(capsys, verb, net, "--vectors", "9")[0] == 0
+    assert said(capsys, "run", net, "--profile")[0] == 0
 
 
 @pytest.mark.slow
@@ -94,9 +95,9 @@ def test_verbs_that_take_tools_take_a_network(net: Path, tmp_path: Path, capsys:
     assert said(capsys, "synth", net, "--target", "ice40", "-o", tmp_path / "netlist")[0] == 0
     assert said(capsys, "regress", net.parent, "--vectors", 20, "-o", tmp_path / "all")[0] == 0
     assert said(capsys, "signoff", net, "-o", tmp_path / "signed")[0] == 0
-    assert said(capsys, "verify-cert", tmp_path / "signed")[0] == 0
+    assert said(capsys, "signoff", "--verify", tmp_path / "signed")[0] == 0
     net.write_bytes(net.read_bytes().replace(b"Relu", b"Tanh"))
-    assert said(capsys, "verify-cert", tmp_path / "signed")[0] != 0
+    assert said(capsys, "signoff", "--verify", tmp_path / "signed")[0] != 0
 
 
 def test_check_and_show_print_nodes_with_types(net: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from dais_verif.cli.asm import asm
 from dais_verif.errors import ProgramError
 from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import run
@@ -49,11 +48,6 @@ def test_the_first_example_computes_what_its_comment_says() -> None:
 
 def test_the_table_example_squares() -> None:
     assert run(assemble(EXAMPLES[2]), [[-4], [-1], [3]]).tolist() == [[16, 0, 0], [1, 0, 0], [9, -2.25, 0]]
-
-
-def test_the_example_of_the_help_assembles() -> None:
-    lines = (asm.help or "").split("\b\n")[1].split("\n\n")[0]
-    assert run(assemble(lines), [[1, 2]]).tolist() == [[-5.0]]
 
 
 def test_every_opcode_has_its_row() -> None:

@@ -1,4 +1,4 @@
-"""``verify-cert`` takes RTL as ``sim`` does: several files after one ``--rtl``."""
+"""``signoff --verify`` takes RTL as ``sim`` does: several files after one ``--rtl``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.said import as_recorded
 from dais_verif.cli.main import _run
 from dais_verif.flows.verify_certificate import CertificateRequest
 
-verify_cert = importlib.import_module("dais_verif.cli.verify_cert")
+verify_cert = importlib.import_module("dais_verif.cli.verify")
 
 
 @pytest.mark.parametrize("words", [("--rtl", "a.v", "b.v"), ("--rtl", "a.v", "--rtl", "b.v")])
@@ -27,10 +27,10 @@ def test_files_follow_one_rtl(words: tuple[str, ...], monkeypatch: pytest.Monkey
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))  # where the traceback of ``Seen`` is written
     monkeypatch.setattr(verify_cert, "verify_certificate", noted)
-    _run(["verify-cert", str(tmp_path), *words])
+    _run(["signoff", "--verify", str(tmp_path), *words])
     assert [request.rtl for request in seen] == [(Path("a.v"), Path("b.v"))]
 
 
 def test_a_file_without_rtl_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(["verify-cert", str(tmp_path), "b.v"]) == 2
+    assert _run(["signoff", "--verify", str(tmp_path), "b.v"]) == 2
     as_recorded(capsys.readouterr().err)

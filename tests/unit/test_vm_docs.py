@@ -34,11 +34,11 @@ def test_the_page_shows_what_commands_print(
 ) -> None:
     monkeypatch.chdir(ROOT)
     shown = blocks("$ dais-verif ")
-    assert [block[0].split()[2] for block in shown] == ["show", "explain", "explain", "profile"]
+    assert [block[0].split()[2] for block in shown] == ["show", "explain", "explain", "run"]
     for command, *expected in shown:
         assert main._run(shlex.split(command)[2:]) == 0
         printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-        if " profile " in command:
+        if " --profile " in command:
             assert untimed(printed) == untimed(expected)
         else:
             assert printed == [line.rstrip() for line in expected]

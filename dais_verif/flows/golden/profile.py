@@ -68,7 +68,7 @@ class ProfileRequest:
             "--top-k": self.top_k,
         }
         flags = {"--ignore-first": self.ignore_first, "--pullback": self.pullback}
-        return ["profile", path_of(self.program), *option_words(valued, flags, self.inputs)]
+        return ["run", "--profile", path_of(self.program), *option_words(valued, flags, self.inputs)]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Profiled:
 
 def profile(request: ProfileRequest, *, progress: Progress = SILENT) -> Profiled:
     """Time every instruction of a program; return the times in order, then the kinds that take longest."""
-    subject = open_for("profile", request.program, request.layout)
+    subject = open_for("run --profile", request.program, request.layout)
     program, _ = read_program(subject.given, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     compiled = compile_forward_and_backward(program, need_backward=request.pullback)

@@ -1,4 +1,4 @@
-"""``dais-verif verify-cert``: does a certificate still hold?"""
+"""``dais-verif signoff --verify``: does a certificate still hold?"""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from dais_verif.cli.common import (
     reproduce,
     show_record,
 )
+from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal.signoff import SignOffProgress
-from dais_verif.cli.verb import Verb
 from dais_verif.flows.verify_certificate import CertificateRequest, absolute_time, verify_certificate
 from dais_verif.report.certificate_text import print_certificate_check
 
 
-@click.command(cls=Verb)
+@click.command(cls=GroupedCommand)
+@click.option(
+    "--verify", is_flag=True, expose_value=False, help="Check a certificate: a file, or the folder of a sign-off."
+)
 @click.argument("certificate", type=file_path)
 @click.argument("more_rtl", nargs=-1, type=file_path)
 @click.option("--program", type=file_path, help="The program, if it was moved.")
@@ -51,16 +54,16 @@ from dais_verif.report.certificate_text import print_certificate_check
 @paranoid_option
 @jobs_option
 @json_option
-def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
+def verify(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
     """Check CERTIFICATE, a file or the folder of a sign-off, against the files that it lists.
 
     \b
-    dais-verif verify-cert signoff-prog
-    dais-verif verify-cert out --program moved/prog.bin --rtl moved/rtl
-    dais-verif verify-cert out --policy mine.toml            and its policy demanded at least what mine demands
-    dais-verif verify-cert out --allowed-signers signers     and signed by an allowed signer
-    dais-verif verify-cert out --bitstream deployed.bin      and this bitstream configures the signed-off hardware
-    dais-verif verify-cert out --rerun                       and a new sign-off has the same findings
+    dais-verif signoff --verify signoff-prog
+    dais-verif signoff --verify out --program moved/prog.bin --rtl moved/rtl
+    dais-verif signoff --verify out --policy mine.toml            and its policy demanded at least what mine demands
+    dais-verif signoff --verify out --allowed-signers signers     and signed by an allowed signer
+    dais-verif signoff --verify out --bitstream deployed.bin      and this bitstream configures the signed-off hardware
+    dais-verif signoff --verify out --rerun                       and a new sign-off has the same findings
 
     Every hash is computed again, and all evidence is judged again by the policy. Each finding names the file, the
     expected value and the value found. Exit code 0: the certificate holds; 7: it does not.
