@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples schemas supported-verilog troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples schemas troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -156,9 +156,6 @@ examples: .venv/.ready  ## Regenerate the example programs
 schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the dataclasses
 	.venv/bin/python -m dais_verif.record.schema
 
-supported-verilog: .venv/.ready  ## Regenerate docs/supported-verilog.md from the tables that prove uses
-	.venv/bin/python -m dais_verif.prover.slang.kinds.page
-
 troubleshooting: .venv/.ready  ## Regenerate docs/troubleshooting.md from the codes of errors and their texts
 	.venv/bin/python -m dais_verif.troubleshooting_page
 
@@ -166,11 +163,11 @@ bench-golden: .venv/.ready-test  ## Compare the golden engine with those of da4m
 	@mkdir -p build
 	.venv/bin/python -m bench.golden -o build/bench-golden.md
 
-bench-sim: .venv/.ready-test  ## Compare sim with da4ml's own flow, run alternately, against goals; writes build/bench-sim.md and plots in docs
+bench-sim: .venv/.ready-test  ## Compare sim with da4ml's own flow, run alternately, against goals; writes build/bench-sim.md and plots in docs/developers
 	@mkdir -p build
 	.venv/bin/python -m bench.sim -o build/bench-sim.md
 
-bench-prove: .venv/.ready-test  ## Time proofs of networks of up to 95,000 ops, twice, against goals; writes build/bench-prove.md and a plot in docs
+bench-prove: .venv/.ready-test  ## Time proofs of networks of up to 95,000 ops, twice, against goals; writes build/bench-prove.md and a plot in docs/developers
 	@mkdir -p build
 	.venv/bin/python -m bench.prove -o build/bench-prove.md
 
@@ -230,7 +227,7 @@ twins: .venv/.ready-test  ## Rewrite RTL without changing its meaning; it must s
 mutate-prover: .venv/.ready-test  ## Mutate the prover's own code; a test must notice each mutant: MUTANTS=300 SEED=0; resumes; writes into build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
 
-mutate-tests: .venv/.ready-test  ## Mutate the whole package; record which tests notice: MUTANTS=300 SEED=0; resumes; writes docs/mutants.md
+mutate-tests: .venv/.ready-test  ## Mutate the whole package; record which tests notice: MUTANTS=300 SEED=0; resumes; writes docs/developers/mutants.md
 	PYTHONPATH=tests .venv/bin/python -W ignore tools/mutate_tests.py --mutants "$$MUTANTS" --seed "$$SEED"
 
 # Sizes of the parts of the evidence. The part on solvers has a fixed size.
@@ -239,7 +236,7 @@ RANDOM_PROGRAMS ?= 1000000
 FILES ?= 1000000
 KILLS ?= 1000
 
-evidence: .venv/.ready-test  ## Measure all of docs/evidence.md, which takes hours: NETWORK_FAULTS=10200 RANDOM_PROGRAMS=1000000 FILES=1000000 KILLS=1000; resumes; writes build/evidence
+evidence: .venv/.ready-test  ## Measure the whole tool as docs/developers/testing.md says, which takes hours: NETWORK_FAULTS=10200 RANDOM_PROGRAMS=1000000 FILES=1000000 KILLS=1000; resumes; writes build/evidence
 	.venv/bin/python tools/evidence.py
 	PYTHONPATH=tests .venv/bin/python -m quality.evidence.files --count $(FILES)
 	PYTHONPATH=tests .venv/bin/python -m quality.evidence.kills --count $(KILLS)

@@ -1,6 +1,6 @@
 """Compare the delay model with a placed and routed FPGA: single ops between registers, in Yosys and nextpnr-ice40.
 
-``python -m bench.delays`` prints the tables of docs/pipelines.md: the delay by the model of ``examples/ice40.toml``,
+``python -m bench.delays`` prints the tables of docs/emit.md: the delay by the model of ``examples/ice40.toml``,
 and the longest path that nextpnr finds. With programs as arguments, it prints both for them, in several numbers of
 stages.
 """

@@ -64,7 +64,7 @@ def main(rounds: int, limit: float, quick: bool, plot: str | None, as_json: bool
 
     Run nothing else on the machine meanwhile.
     """
-    picture = ("" if quick else str(ROOT / "docs" / "speed-prove.svg")) if plot is None else plot
+    picture = ("" if quick else str(ROOT / "docs" / "developers" / "speed-prove.svg")) if plot is None else plot
     if picture and missing():
         raise click.ClickException(missing())
     results: Results = {

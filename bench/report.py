@@ -1,4 +1,4 @@
-"""The results as tables: on the terminal, and as Markdown for docs/speed.md."""
+"""The results as tables: on the terminal, and as Markdown for docs/developers/internals.md."""
 
 from __future__ import annotations
 

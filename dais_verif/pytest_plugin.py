@@ -263,7 +263,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 class ProgramResult(Mapping[str, Any]):
-    """The record of a run (docs/result.md), which is started on first access, at the latest when the test begins."""
+    """The record of a run (docs/report.md), which is started on first access, at the latest when the test begins."""
 
     def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
         self._ask, self._folder, self._attempt = ask, folder, attempt

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dais_verif import errors
 from dais_verif.troubleshooting import PAGE
+from dais_verif.verdict import Verdict
 
 __all__ = ["GROUPS", "Section", "page"]
 
@@ -21,9 +22,41 @@ this page, such as `docs/troubleshooting.md#ports`. What follows `#` is the **co
 the wording may change. With `--json`, `code` and `help` are the code and the link. In Python the code is `error.code`;
 each section names the classes of `dais_verif.errors` that have it.
 
-The first sections are about verdicts; [exit-codes.md](exit-codes.md) lists their exit codes.
 `make troubleshooting` generates this page; do not edit it by hand.
+
+## Exit codes
+
+The exit code of every command is its verdict. 0 always means PASS: bits were compared, or proved, and all were equal;
+`check` found a valid program; `mutate` judged all mutants and met its limits. The codes do not change: scripts and CI
+can rely on them. A run of many programs has the code of its worst verdict, in the order of
+[regression.md](regression.md#verdict-and-exit-code). `report` exits with 0 once the page is written, or with
+`--exit-code` with the code of the verdict that it shows. `make` itself exits with 2 whenever its command fails.
+
+| code | verdict | meaning |
+| --- | --- | --- |
 """
+
+#: What each exit code means.
+_MEANINGS = {
+    0: "every requested bit was compared, or proved, and is equal; there was at least one. Commands that do not "
+    "compare did their work. A sign-off prints SIGNED OFF",
+    1: "the RTL differs from the golden model; two programs differ; `fuzz` kept a case in which two results disagree",
+    2: "a promise of the program was broken; a file, a vector or an option cannot be used, or the results cannot be "
+    "written (a full disk, a closed standard output)",
+    3: "a simulator, compiler or Python package is missing, failed or reached its time limit, also because RTL does "
+    "not compile (`prove` reports that as INVALID_INPUT, 2); a board does not answer",
+    4: "an output bit was X or Z; in VHDL, anything but 0 and 1",
+    5: "the simulators computed different outputs from the same RTL and vectors",
+    6: "undecided, or nothing was compared",
+    7: "a policy was not met; coverage is below its `--floor`; fewer mutants are killed than required; a certificate "
+    "does not hold",
+    8: "`mutate`: a mutant was proved, although a simulator shows that it differs from the program: a defect of "
+    "dais-verif, which you should report",
+    70: "a bug of dais-verif: nothing is known about the RTL. The message names the file with the traceback, in "
+    "`errors` in the [cache folder](environment.md#environment-variables) or, if that cannot be written, in the folder "
+    "for temporary files; the last 20 are kept",
+    130: "stopped by the user, or by a pipe that was closed before the end of the output",
+}
 
 
 class Section(NamedTuple):
@@ -47,21 +80,21 @@ GROUPS: dict[str, list[Section]] = {
             "At least one output bit of the RTL differs from the golden model. The first mismatch names the vector, "
             "the output, the first op whose value differs, and a command that runs this vector again.",
             "Look at the expression of that op in the RTL, then at its operands in the waves "
-            "([waves.md](waves.md)). If *every* vector differs, the RTL was probably generated from another "
-            "program, has a latency other than the given one, or has its ports in another order: see "
+            "([report.md](report.md#waves-of-a-failure)). If *every* vector differs, the RTL was probably generated "
+            "from another program, has a latency other than the given one, or has its ports in another order: see "
             "[ports](#ports) and [latency](#latency).",
         ),
         Section(
             "Programs differ",
             "`diff` found a vector on which two programs give different outputs.",
             "The record names the vector and the first ops that differ "
-            "([sensitivity-and-diff.md](sensitivity-and-diff.md)).",
+            "([vm.md](vm.md#diff-where-do-two-programs-differ)).",
         ),
         Section(
             "Disagreement",
             "`fuzz` found and kept a case in which results that must agree differ: those of two engines, of two "
             "file forms, of a proof and its RTL, or of your tool.",
-            "The case is in the folder of the run; `dais-verif shrink` makes it smaller ([fuzzing.md](fuzzing.md)).",
+            "The case is in the folder of the run; `dais-verif shrink` makes it smaller ([mutation.md](mutation.md)).",
         ),
         Section(
             "Unsound",
@@ -138,7 +171,7 @@ GROUPS: dict[str, list[Section]] = {
             "`pip install .` in a clone installs what reading, running, checking and emitting need; simulation, "
             "proofs, boards, reports, sign-off, clusters and networks are extras.",
             "Install the extra that the message names, or all with `pip install 'dais-verif[all]'` (dais-verif "
-            "itself is [not on a package index](dependencies.md#packages-that-a-user-installs), the packages of its "
+            "itself is [not on a package index](environment.md), the packages of its "
             "extras are). If the package *is* installed, `dais-verif` runs in a different environment than you "
             "expect; the message names its Python.",
         ),
@@ -152,7 +185,7 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Engines",
             "The requested engine of the golden model does not support the program, this machine or these arguments.",
-            "Do not select an engine: all engines give the same results ([engines.md](engines.md)).",
+            "Do not select an engine: all engines give the same results.",
         ),
         Section(
             "Memory",
@@ -176,7 +209,7 @@ GROUPS: dict[str, list[Section]] = {
             "Records",
             "A file that `report`, `--expected` or a comparison reads is not a record of dais-verif, is a record of "
             "a verb without an HTML page, or was edited.",
-            "Give the folder or the `result.json` that the run wrote ([result.md](result.md)).",
+            "Give the folder or the `result.json` that the run wrote ([report.md](report.md#the-record)).",
         ),
     ],
     "Programs and vectors": [
@@ -194,12 +227,12 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Text form",
             "A program in text form has a syntax error.",
-            "The message names line and column; [text-form.md](text-form.md) has the grammar.",
+            "The message names line and column; [programs.md](programs.md#the-text-form) has the grammar.",
         ),
         Section(
             "Conversion",
             "The program uses something that the other format cannot express.",
-            "Convert to the successor form (ALIR) or to text instead ([alir.md](alir.md)).",
+            "Convert to the successor form (ALIR) or to text instead ([programs.md](programs.md#alir)).",
         ),
         Section(
             "Vectors",
@@ -211,7 +244,7 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Comparison",
             "`diff` needs two programs with the same number of inputs and of outputs.",
-            "Give two versions of the same program ([sensitivity-and-diff.md](sensitivity-and-diff.md)).",
+            "Give two versions of the same program ([vm.md](vm.md#diff-where-do-two-programs-differ)).",
         ),
     ],
     "RTL": [
@@ -240,7 +273,7 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Project folders",
             "A folder of da4ml or alkaid is incomplete, or its version is unknown.",
-            "Give program and RTL explicitly ([da4ml.md](da4ml.md), [alkaid.md](alkaid.md)).",
+            "Give program and RTL explicitly ([compilers.md](compilers.md)).",
         ),
         Section(
             "VHDL",
@@ -251,12 +284,12 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Emitted RTL",
             "The emitter cannot do what was requested.",
-            "Check stages, depth, names, and the delay model ([pipelines.md](pipelines.md)).",
+            "Check stages, depth, names, and the delay model ([emit.md](emit.md#pipelines)).",
         ),
         Section(
             "Wrappers",
             "A folder of `emit --wrap` is incomplete, was changed, or belongs to another program.",
-            "Write it again ([axi-stream.md](axi-stream.md)).",
+            "Write it again ([emit.md](emit.md#behind-axi4-stream)).",
         ),
     ],
     "Proof": [
@@ -269,7 +302,7 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Unsupported Verilog",
             "The prover does not support this construct. It never guesses, so it refuses.",
-            "The message names file and line; [supported-verilog.md](supported-verilog.md) lists the supported "
+            "The message names file and line; the [reference](reference/supported-verilog.md) lists the supported "
             "constructs. `dais-verif sim` accepts all Verilog that the simulators accept.",
         ),
         Section(
@@ -322,12 +355,12 @@ GROUPS: dict[str, list[Section]] = {
         Section(
             "Fuzzing",
             "There is nothing to fuzz or to shrink, or the tool given with `--against` does not keep to its protocol.",
-            "[fuzzing.md](fuzzing.md) describes the protocol; to shrink a case, give its folder.",
+            "[mutation.md](mutation.md) describes the protocol; to shrink a case, give its folder.",
         ),
         Section(
             "Cocotb benches",
             "Arguments of `DaisModel`, `Scoreboard` or of vectors cannot be used.",
-            "Compare the call with the examples in [cocotb.md](cocotb.md).",
+            "Compare the call with the examples in [python.md](python.md#benches-of-your-own-in-cocotb).",
         ),
     ],
     "Machines": [
@@ -415,7 +448,12 @@ GROUPS: dict[str, list[Section]] = {
 
 def page() -> str:
     """Return the page, as Markdown."""
-    return "\n".join([_HEAD, *(line for group, sections in GROUPS.items() for line in _group(group, sections))])
+    codes: dict[int, list[str]] = {}
+    for verdict in Verdict:
+        codes.setdefault(verdict.exit_code, []).append(verdict.value)
+    rows = [f"| {code} | {', '.join(names)} | {_MEANINGS[code]} |" for code, names in sorted(codes.items())]
+    sections = (line for group, sections in GROUPS.items() for line in _group(group, sections))
+    return "\n".join([_HEAD + "\n".join(rows), "", *sections])
 
 
 def _group(title: str, sections: list[Section]) -> Iterator[str]:

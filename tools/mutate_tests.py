@@ -1,4 +1,4 @@
-"""Mutate the whole package, one change at a time, and record which tests notice; write docs/mutants.md.
+"""Mutate the whole package, one change at a time, and record which tests notice; write docs/developers/mutants.md.
 
 PYTHONPATH=tests python tools/mutate_tests.py --mutants 300 --seed 0
 
@@ -36,7 +36,7 @@ from prove.mutation.forks import preload, scratch_of, started
 from prove.mutation.mutants import Mutant, Spans, mutant_in, span
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "mutants.md"
+PAGE = ROOT / "docs" / "developers" / "mutants.md"
 #: Why some mutants alter no behaviour.
 EXPLAINED = Path(__file__).with_name("equal_mutants.toml")
 #: The first tests: so many, from so many files, so many of a function, with so many CPU seconds.
@@ -380,7 +380,7 @@ The calls of {} test files were recorded.{}
 
 
 def page(campaign: Campaign, commit: str, count: int, note: str) -> str:
-    """Return docs/mutants.md."""
+    """Return docs/developers/mutants.md."""
     results = list(campaign.results.values())
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for one in results:

@@ -1,17 +1,20 @@
 """A hook of MkDocs that adds the reference, and files that pages link to, to the documentation's site.
 
-Pages are written for the repository, where links lead to files outside docs/; on the site, they lead to copies of these
-below repository/.
+The reference is made from the code and is not in the repository. Pages are written for the repository, where links lead
+to files outside docs/; on the site, they lead to copies of these below repository/.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from textwrap import dedent
+from typing import Any
 
 import click
 from mkdocs.config.defaults import MkDocsConfig
@@ -22,20 +25,50 @@ import dais_verif
 from dais_verif.cli.grouped import GROUPS, group_of
 from dais_verif.cli.main import cli
 from dais_verif.cli.verb import help_records
-from dais_verif.subject.matrix import page
+from dais_verif.prover.slang.kinds.page import page as supported_verilog
+from dais_verif.subject.matrix import page as verbs_and_kinds
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The folder of the site for files of the repository that are not pages.
 COPIES = "repository"
+_VERBS = "reference/verbs/README.md"
 _LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
+def reference() -> dict[str, Callable[[], str]]:
+    """Return what makes each page of the reference from the code, by the page's path in docs/."""
+    makers: dict[str, Callable[[], str]] = {f"verbs/{name}": partial(verb, name) for name in verbs()}
+    makers |= {
+        "verbs/README": verb_index,
+        "python": functions,
+        "verbs-and-kinds": verbs_and_kinds,
+        "supported-verilog": supported_verilog,
+        "packages": packages,
+        "peers": peers,
+        "map": source_map,
+    }
+    return {f"reference/{name}.md": make for name, make in makers.items()}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the page of each verb in the menu, below the page that lists the verbs."""
+
+    def listed(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {title: listed(inner) for title, inner in item.items()}
+        if isinstance(item, list):
+            return [listed(inner) for inner in item]
+        return [{"All": item}, *({name: f"reference/verbs/{name}.md"} for name in verbs())] if item == _VERBS else item
+
+    config.nav = listed(config.nav)
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the reference, and a copy of each file of the repository that a page links to."""
-    reference = {"commands": commands(), "python": functions(), "verbs-and-kinds": page(), "map": source_map()}
-    for name, text in reference.items():
-        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for name, make in reference().items():
+        files.append(File.generated(config, name, content=make()))
     waiting = [(f"docs/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
     seen: set[str] = set()
     while waiting:
@@ -73,6 +106,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return outside_code(markdown, lambda text: _LINK.sub(turned, text))
 
 
+def peers() -> str:
+    """Return the page of other tools' defects, from the cases that the tests hold against these tools."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    try:
+        from interop.table import page  # of the tests, which are not installed
+    finally:
+        sys.path.remove(str(ROOT / "tests"))
+    return str(page())
+
+
 def place_of(path: str) -> str:
     """Return the path on the site of a file of the repository."""
     if path.startswith("docs/"):
@@ -95,15 +138,43 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*found, change(text[place:])])
 
 
-def commands() -> str:
-    """Return the page of all commands, from click's descriptions."""
-    context = click.Context(cli, info_name="dais-verif")
-    parts = ["# Commands\n", "Every command has `--help`, which says the same.\n"]
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
-        parts += _command(command, click.Context(command, parent=context, info_name=name), 2)
-    return "\n".join(parts)
+_CONTEXT = click.Context(cli, info_name="dais-verif")
+
+
+def verbs() -> dict[str, click.Command]:
+    """Return the verbs that the help lists."""
+    found = {name: cli.get_command(_CONTEXT, name) for name in cli.list_commands(_CONTEXT)}
+    return {name: command for name, command in found.items() if command is not None and not command.hidden}
+
+
+def verb(name: str) -> str:
+    """Return the page of a verb, from click's description."""
+    command = verbs()[name]
+    return "\n".join(_command(command, click.Context(command, parent=_CONTEXT, info_name=name), 1))
+
+
+def verb_index() -> str:
+    """Return the page that lists the verbs."""
+    lines = [
+        "# Verbs\n",
+        "`VERB --help` says the same as these pages. [What each verb takes](../verbs-and-kinds.md).\n",
+    ]
+    for name, command in verbs().items():
+        lines.append(f"- [{name}]({name}.md): {_prose(command.get_short_help_str(limit=200)).strip()}")
+    return "\n".join([*lines, ""])
+
+
+def packages() -> str:
+    """Return the page of the packages that are installed, with the reasons that pyproject.toml states."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = project.partition("\ndynamic = ")[2].partition("\n[project.scripts]")[0]
+    lines = ["# Packages\n", "What `pip` installs, and why, as `pyproject.toml` has it.\n"]
+    for title, names in re.findall(r"^([\w-]+) = \[\n((?:  \".*\n)+)\]", project, re.MULTILINE):
+        lines += [f"## {title}\n", "| package | for |", "|---|---|"]
+        for package, reason in re.findall(r'^  "(.*)",(?: *# (.*))?$', names, re.MULTILINE):
+            lines.append(f"| {_cell(package)} | {_cell(reason)} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def _command(command: click.Command, context: click.Context, level: int) -> list[str]:
@@ -147,7 +218,8 @@ def functions() -> str:
     names = [name for name in dais_verif.__all__ if not name.startswith("_")]
     parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
     parts += [f"::: dais_verif.{name}\n" for name in names]
-    parts.append("## dais_verif.cocotb\n\nFor benches of your own ([cocotb.md](../cocotb.md)).\n")
+    parts.append("## dais_verif.cocotb\n")
+    parts.append("For benches of your own ([python.md](../python.md#benches-of-your-own-in-cocotb)).\n")
     return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in _public(ROOT / "dais_verif" / "cocotb"))])
 
 

@@ -76,7 +76,7 @@ def main(
     """
     names = [name for name in only if name != GROWTH] if only else _names(quick)
     grows = not only or GROWTH in only
-    pictures = ("" if quick else str(ROOT / "docs")) if plots is None else plots
+    pictures = ("" if quick else str(ROOT / "docs" / "developers")) if plots is None else plots
     if pictures and grows and missing():
         raise click.ClickException(missing())
     machine = _machine(skip_peer)

@@ -34,7 +34,7 @@ def convert(
     dais-verif convert old.json new.json            ALIR of spec 2 or 3 to spec 4
     dais-verif convert prog.json da4ml.json --to json         for da4ml 0.6
     dais-verif convert prog.json prog.dais          as text
-    dais-verif convert prog.dais -o prog.bin        text, of show or your own, to the binary (docs/text-form.md)
+    dais-verif convert prog.dais -o prog.bin        text, of show or your own, to the binary (docs/programs.md)
 
     \b
     alir        ALIR of spec 4: .json, .alir
@@ -45,7 +45,7 @@ def convert(
     dais        the text form: .dais
     alirfsm, mach             of a machine: alkaid's JSON: .json, and text: .mach (docs/machines.md)
 
-    What the target cannot express is an error that names the op (exit code 2). docs/alir.md explains each op.
+    What the target cannot express is an error that names the op (exit code 2). docs/programs.md explains each op.
     """
     if (written := file or output) is None or (file and output):
         raise click.UsageError("Give one file to write, as OUTPUT or with -o.")

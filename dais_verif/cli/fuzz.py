@@ -60,7 +60,7 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 )
 @common.json_option
 def fuzz(as_json: bool, **asked: Any) -> int:
-    """Run random programs through implementations that must agree; keep one small case per cause (docs/fuzzing.md).
+    """Run random programs through implementations that must agree; keep one small case per cause (docs/mutation.md).
 
     \b
     dais-verif fuzz --time 10m                                            engines, forms, claims and proofs

@@ -56,7 +56,7 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     PROGRAM may be a machine: vectors are its cycles, in short sequences that start with a reset (docs/machines.md).
 
     The board first identifies its program. Data lost on the link is sent again; so is a vector with a mismatch, to
-    see whether the board repeats it. Exit code 0: PASS; 1: a mismatch; others in docs/exit-codes.md.
+    see whether the board repeats it. Exit code 0: PASS; 1: a mismatch; others in docs/troubleshooting.md#exit-codes.
     """
     done = run_on_board(BoardRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     code = common.show_run(done, as_json, html, lambda: print_record(done.record, common.console()))

@@ -27,7 +27,7 @@ def show(program: Path, layout: str | None, vm: bool, output: Path | None, html:
     %4 - %2>>1   op 4 minus half of op 2: a shift acts on the operand before it and loses nothing
     ; ...        a comment
 
-    convert turns the text into the identical binary. docs/text-form.md has a tutorial and the grammar; docs/vm.md
+    convert turns the text into the identical binary. docs/programs.md has a tutorial and the grammar; docs/vm.md
     explains what --vm shows.
     """
     request = ListingRequest(program=program, layout=layout, vm=vm, output=output)

@@ -36,7 +36,7 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
 @common.json_option
 def shrink(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
-    """Shrink a failing case: PROGRAM and vectors on which a command or a built-in check fails (docs/fuzzing.md).
+    """Shrink a failing case: PROGRAM and vectors on which a command or a built-in check fails (docs/mutation.md).
 
     \b
     dais-verif shrink prog.bin -o small                                      engines that disagree, a broken promise

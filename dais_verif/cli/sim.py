@@ -116,7 +116,7 @@ def sim(
     dais-verif sim prog.bin --html report.html                the record as a page with a view of the program
 
     A mismatch is shown with its vector and the first op whose value diverges. Exit code 0: PASS; 1: RTL_MISMATCH;
-    others in docs/exit-codes.md.
+    others in docs/troubleshooting.md#exit-codes.
     """
     watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())

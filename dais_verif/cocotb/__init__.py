@@ -2,7 +2,7 @@
 
 ``DaisModel`` computes the expected outputs; ``Scoreboard`` watches a design and compares every output bit;
 ``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` return vectors to drive, as async iterables. See
-docs/cocotb.md. No other part of dais_verif needs this package.
+docs/python.md. No other part of dais_verif needs this package.
 """
 
 from __future__ import annotations

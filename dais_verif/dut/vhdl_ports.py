@@ -1,7 +1,7 @@
 """Find the ports of a VHDL entity in its text: vectors of bits whose bounds are numbers, or expressions of generics.
 
 If the text is not sufficient, GHDL determines the ports when the design runs. Its synthesis is not used here, because
-it refuses architectures that can be simulated, and loses types and ports without bits (docs/dependencies.md).
+it refuses architectures that can be simulated, and loses types and ports without bits (docs/developers/internals.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The delay model of ops, used to balance pipelines.
 
-Delays are estimated from opcode and widths alone, as docs/pipelines.md explains: these estimates suffice to place
+Delays are estimated from opcode and widths alone, as docs/emit.md explains: these estimates suffice to place
 registers, but do not promise a clock frequency. Delays are integers, in thousandths of the model's unit, so that sums
 and comparisons are exact.
 """

@@ -1,4 +1,4 @@
-"""The opcodes of ALIR files, and the shape of their records; ``docs/alir.md`` defines the meaning of each opcode."""
+"""The opcodes of ALIR files, and the shape of their records; ``docs/programs.md`` says what each means."""
 
 from __future__ import annotations
 

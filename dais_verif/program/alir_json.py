@@ -2,7 +2,7 @@
 
 One op of the program is one op of the file, with the same index. For opcodes of ALIR that DAIS does not have, the
 program has a sum or a shift (see ``opcodes``); all other ops are ops of DAIS. A spec 2 file is da4ml's list with other
-opcodes; a spec 3 file lacks only the shift of opcode 3. ``docs/alir.md`` has the table of opcodes.
+opcodes; a spec 3 file lacks only the shift of opcode 3. ``docs/programs.md`` has the table of opcodes.
 """
 
 from __future__ import annotations

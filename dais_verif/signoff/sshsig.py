@@ -7,7 +7,7 @@ Every field is a four-byte length followed by that many bytes, as everywhere in 
 our signatures, and we accept those of ``ssh-keygen -Y sign``.
 
 The package ``sshsig`` is not used: it accepts armour with other text around it, bytes after the blob, and one changed
-byte in twenty of a signature (docs/dependencies.md).
+byte in twenty of a signature (docs/developers/internals.md).
 """
 
 from __future__ import annotations

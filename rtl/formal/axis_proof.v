@@ -1,5 +1,5 @@
 // What is proved of dais_axis around a core, for any behaviour of both sides and resets at any time. The core XORs its
-// input with any constant and keeps its registers while core_en is 0. See docs/axi-stream.md.
+// input with any constant and keeps its registers while core_en is 0. See docs/emit.md4-stream.
 //
 // One beat is followed: the n-th since a reset, modulo 16, for an arbitrary n. No two of 16 can be confused, as the shell
 // never holds more than LATENCY + 2 or 3.

@@ -1,4 +1,4 @@
-// What is proved of dais_skid, for any behaviour of both sides and resets at any time. See docs/axi-stream.md.
+// What is proved of dais_skid, for any behaviour of both sides and resets at any time. See docs/emit.md4-stream.
 //
 // One beat is followed: the n-th since a reset, modulo 16, for an arbitrary n. No two of 16 can be confused, as the buffer
 // never holds more than two.

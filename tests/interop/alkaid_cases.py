@@ -1,4 +1,4 @@
-"""Differences between alkaid and our specifications, and where there are none: the second table of docs/peers.md."""
+"""Differences between alkaid and our specifications, and where there are none."""
 
 from __future__ import annotations
 

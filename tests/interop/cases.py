@@ -1,7 +1,7 @@
-"""Differences between da4ml and the semantics page, and where there are none: the first table of docs/peers.md.
+"""Differences between da4ml and the semantics page, and where there are none.
 
 A case is a witness (a row like those of the conformance table: program, one vector, the exact outputs) and the answer
-of each peer to it. ``python -m interop.table`` in tests/ writes the page again.
+of each peer to it. ``interop.table`` makes a page of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verdicts of ``sim`` on the RTL that da4ml writes for the witnesses of ``cases``: two columns of docs/peers.md."""
+"""The verdicts of ``sim`` on the RTL that da4ml writes for the witnesses of ``cases``."""
 
 from __future__ import annotations
 

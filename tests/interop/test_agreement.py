@@ -1,4 +1,4 @@
-"""Where no case of docs/peers.md applies, each of our engines agrees bit for bit with da4ml's executors.
+"""Where no case of ``interop.cases`` applies, each of our engines agrees bit for bit with da4ml's executors.
 
 They are compared on real programs, the rows of the conformance table, and random programs that keep their promises.
 """

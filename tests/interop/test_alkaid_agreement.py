@@ -1,4 +1,4 @@
-"""Where no case of docs/peers.md applies, each of our engines agrees bit for bit with alkaid's executors.
+"""Where no case of ``interop.alkaid_cases`` applies, each of our engines agrees bit for bit with alkaid's executors.
 
 They are compared on real models and on random programs that keep their promises, where all equal the oracle, too.
 """

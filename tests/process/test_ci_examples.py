@@ -101,7 +101,7 @@ def test_what_the_workflow_installs_is_what_it_checked_out() -> None:
         assert len(places) == 1
     text = (CI / "github-workflow.yml").read_text(encoding="utf-8")
     assert "replace OWNER/dais-verif" in text
-    assert "`OWNER/dais-verif`" in (CI.parents[1] / "docs" / "ci.md").read_text(encoding="utf-8")
+    assert "`OWNER/dais-verif`" in (CI.parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 def commands(job: str, shard: int = 1) -> list[str]:

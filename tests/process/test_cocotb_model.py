@@ -187,7 +187,7 @@ def test_nothing_else_needs_cocotb() -> None:
 
 def test_the_page_shows_what_the_model_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "cocotb.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     (block,) = (text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "DaisModel(" in text)
     known: dict[str, Any] = {}
     shown = 0

@@ -228,7 +228,7 @@ def test_properties_are_those_of_the_last_run(record: Any, attempt: int, expecte
 
 def test_the_page_lists_every_option_and_property() -> None:
     root = Path(__file__).parents[2]
-    page = (root / "docs" / "pytest.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "python.md").read_text(encoding="utf-8")
     source = (root / "dais_verif" / "pytest_plugin.py").read_text(encoding="utf-8")
     options = set(re.findall(r"addoption\(\s*\"(--dais[\w-]*)\"", source))
     assert options == set(re.findall(r"^\| `(--dais[\w-]*)", page, re.MULTILINE)) and len(options) == 7

@@ -137,7 +137,7 @@ class TestFaults:
 
 @pytest.mark.slow
 def test_a_tenth_of_the_evidence(tmp_path: Path) -> None:
-    """A tenth of the campaigns of docs/evidence.md succeeds; it takes an hour or two."""
+    """A tenth of the campaigns of docs/developers/testing.md succeeds; it takes an hour or two."""
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
     sizes = {"files": 100_000, "kills": 100, "programs": 100_000, "faults": 1_000}

@@ -104,7 +104,7 @@ ALL = [
 def test_what_is_missed(
     bug: tuple[types.ModuleType, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bugs that docs/fuzzing.md says are not found are missed; a bug that is found belongs in the lists above."""
+    """Bugs that docs/mutation.md says are not found are missed; a bug that is found belongs in the lists above."""
     plant(monkeypatch, *bug)
     assert dais_verif.fuzz(count=CASES, output=tmp_path, pairs="prove").verdict is Verdict.PASS
 

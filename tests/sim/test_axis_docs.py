@@ -1,4 +1,4 @@
-"""The timing table in docs/axi-stream.md shows a real run, and its register map is that of the RTL."""
+"""The timing table in docs/emit.md4-stream shows a real run, and its register map is that of the RTL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dais_verif.emitter.registers import register_table
 from dais_verif.emitter.rtl_library import AXIS_FILES, library_sources
 from dais_verif.toolchain import tools
 
-PAGE = Path(__file__).parents[2] / "docs" / "axi-stream.md"
+PAGE = Path(__file__).parents[2] / "docs" / "emit.md"
 
 BENCH = """
 module bench;

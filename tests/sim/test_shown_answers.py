@@ -19,7 +19,6 @@ ELSEWHERE = {
     "README.md": "tests/sim/test_readme.py",
     "approximation.md": "tests/unit/test_cli_approx.py",
     "coverage.md": "tests/unit/test_coverage_docs.py",
-    "sensitivity-and-diff.md": "tests/unit/test_sensitivity_and_diff_docs.py",
     "vm.md": "tests/unit/test_vm_docs.py",
 }
 #: Commands that are not run, with the reason.
@@ -28,7 +27,6 @@ NOT_RUN = {
     "make hil": "it installs; tests/sim/test_machine_hil.py and others run what it calls",
     "dais-verif prove a.dais --netlist net": "the netlist is miscompiled by an old Yosys",
     "pytest --dais programs/ --dais-vectors 5000 --dais-prove -n 2 --junit-xml report.xml": "programs of readers",
-    "dais-verif sim p02.bin --sim verilator --vectors 1000000 --profile": "it shows nothing but times",
 }
 #: Files that the commands read, with the shell commands that make them; CORPUS is the folder of programs.
 MADE = {

@@ -1,4 +1,4 @@
-"""Every command of the tutorials runs as it is printed, and gives the output that the page shows."""
+"""Every command of a tutorial, or of a page that begins with one, runs as it is printed, and gives the output shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from support.transcripts import Step, matches, run, steps_of
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs").glob("tutorial-*.md"))
+PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if "\n```console\n" in page.read_text(encoding="utf-8"))
 #: Modules that a page needs apart from the extras; the page says how to install them.
 NEEDED = {"tutorial-hgq2": ("da4ml", "hgq", "jax", "keras")}
 

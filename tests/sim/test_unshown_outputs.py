@@ -13,7 +13,7 @@ import pytest
 from support.transcripts import Step, run
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 #: Verbs that take about a second for a small program.
 QUICK = {"check", "show", "convert", "run", "explain", "emit", "coverage", "sensitivity", "diff"}
 OPTIONS_OF_OUTPUT = ("-o", "--output", "--html")

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import click
 
+from dais_verif.cli.forms import TwoForms
 from dais_verif.cli.main import cli
 
 __all__ = ["PAGES", "ROOT", "Shown", "commands_of", "fault_of", "python_of"]
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
-PAGES += sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "examples" / "ci").iterdir()])
+PAGES += sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples" / "ci").iterdir()])
 
 _COMMAND = re.compile(
     r"(`|^ *(?:\$ )?|[|;&] |(?:run:|do) |\d=\S+ )(?:\.venv/bin/)?dais-verif ([a-z](?:[^\n`\\]|\\\n)*)", re.MULTILINE
@@ -61,6 +62,8 @@ def fault_of(shown: Shown) -> str | None:
         return f"no verb {verb}"
     if isinstance(found, click.Group):
         return None
+    if isinstance(found, TwoForms) and found.flag in words:
+        found = found.other
     try:
         _judge(found, words, files=not shown.mentioned)
     except click.ClickException as error:

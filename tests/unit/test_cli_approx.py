@@ -252,7 +252,7 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monk
     monkeypatch.setenv("COLUMNS", "100")
     page = (ROOT / "docs" / "approximation.md").read_text(encoding="utf-8")
     found = re.findall(r"^    \$ dais-verif (.*)\n((?:(?:    .*)?\n)*)", page, re.MULTILINE)
-    assert len(found) == 3
+    assert len(found) == 2
     for words, shown in found:
         main._run(shlex.split(words))
         printed = capsys.readouterr()

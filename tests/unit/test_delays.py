@@ -115,7 +115,7 @@ def test_the_shipped_file_can_be_read() -> None:
 
 
 def test_the_page_gives_the_numbers_of_the_model() -> None:
-    page = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "emit.md").read_text(encoding="utf-8")
     for name, value in asdict(DEFAULT).items():
         shown = f'"{value}"' if isinstance(value, str) else f"{value:g}"
         assert f"| `{name}` | {shown} |" in page

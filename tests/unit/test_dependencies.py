@@ -1,4 +1,4 @@
-"""docs/dependencies.md names each dependency once, and nothing else."""
+"""The site's page of packages names each dependency with its reason, and packages.py knows the same ones."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 import tomllib
 from pathlib import Path
 
+from support.site import site
+
 from dais_verif.packages import BASE, EXTRAS, PACKAGES
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/developers/internals.md").read_text(encoding="utf-8")
 
 
 def name_of(requirement: str) -> str:
@@ -25,12 +27,12 @@ def project() -> tuple[set[str], set[str]]:
     return set(map(name_of, tree["dependencies"])), set(extras) - {"dais-verif"}
 
 
-def test_the_page_names_each_dependency_and_no_other() -> None:
-    taken, _, own = PAGE.partition("## Pieces that we write ourselves")
-    named = re.findall(r"^\| `([\w-]+)` \| .", taken, re.MULTILINE)
+def test_the_page_names_each_dependency_and_its_reason() -> None:
+    rows = re.findall(r"^\| ([\w-]+).*? \| (.*) \|$", site().packages().replace("&#95;", "_"), re.MULTILINE)
+    reasons = {name: reason for name, reason in rows if reason}
     own_packages, extras = project()
-    assert sorted(named) == sorted(own_packages | extras), "one line a dependency"
-    assert len(re.findall(r"^\| .+ \| .+ \| .+ \|$", own, re.MULTILINE)) > 5
+    assert {name for name, _ in rows} - {"package", "dais-verif"} == own_packages | extras
+    assert own_packages | extras <= set(reasons), "one line of pyproject.toml says why"
 
 
 def test_what_is_said_to_be_missing_knows_the_same_packages() -> None:
@@ -51,7 +53,8 @@ def test_what_is_said_to_be_missing_knows_the_same_packages() -> None:
 
 
 def test_modules_of_the_page_are_there() -> None:
-    _, _, own = PAGE.partition("## Pieces that we write ourselves")
+    own = PAGE.partition("## Pieces that we write ourselves\n")[2].partition("\n## ")[0]
+    assert len(re.findall(r"^\| .+ \| .+ \| .+ \|$", own, re.MULTILINE)) > 5
     for line in re.findall(r"^\| (.*?) \| ", own, re.MULTILINE)[2:]:
         for name in re.findall(r"`([\w/]+)/?`", line):
             place = ROOT / "dais_verif" / name

@@ -53,12 +53,12 @@ def test_fields_of_schema_1(path: str) -> None:
 
 
 def test_every_field_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
     words = set(re.findall(r"`([a-z_0-9.]+)`", page))
     words |= {word.split(".")[-1] for word in words}
     for kind in (SimulationRecord, ProgramInfo, SimulatorResult, Mismatch, BoardInfo):
         missing = {field.name for field in fields(kind)} - words
-        assert not missing, f"{kind.__name__}: docs/result.md says nothing of {sorted(missing)}"
+        assert not missing, f"{kind.__name__}: docs/report.md says nothing of {sorted(missing)}"
     # The page describes the fields of Blame and Value in sentences.
     assert {"blame.kind", "blame.op", "real", "raw", "bits"} <= words | set(re.findall(r"`([a-z_.]+)`", page))
 

@@ -1,4 +1,4 @@
-"""``docs/sensitivity-and-diff.md`` shows what its commands print."""
+"""``docs/vm.md#sensitivity-where-would-a-wrong-bit-hurt`` shows what its commands print."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dais_verif.cli import main
 from dais_verif.own_command import own_command
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "sensitivity-and-diff.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8").partition("\n## Names in cl-waffe2")[2]
 
 
 def shown() -> list[tuple[str, list[str]]]:

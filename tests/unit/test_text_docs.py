@@ -1,4 +1,4 @@
-"""The examples, the table and the grammar of ``docs/text-form.md`` agree with the code.
+"""The examples, the table and the grammar of ``docs/programs.md`` agree with the code.
 
 The grammar has no recursion, so it is a regular expression. All sentences drawn from it must assemble, and every
 text that assembles must match it.
@@ -23,7 +23,7 @@ from dais_verif.program.assembler.names import KEYWORDS
 from dais_verif.program.listing import listing
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "text-form.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8").partition("\n## The text form")[2]
 
 
 def blocks(language: str) -> list[str]:

@@ -13,7 +13,7 @@ from dais_verif.cli import main
 from dais_verif.program import OPCODES
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8").partition("\n## Names in cl-waffe2")[0]
 
 
 def blocks(start: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Convert text to programs, the inverse of ``listing``. ``docs/text-form.md`` has the grammar."""
+"""Convert text to programs, the inverse of ``listing``. ``docs/programs.md`` has the grammar."""
 
 from __future__ import annotations
 

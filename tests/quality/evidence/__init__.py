@@ -1,1 +1,1 @@
-"""Campaigns whose numbers docs/evidence.md states: each continues where it stopped, and fails if anything is wrong."""
+"""The campaigns of docs/developers/testing.md: each continues where it stopped, and fails if anything is wrong."""

@@ -1,7 +1,7 @@
 """Tables that decide how each construct that pyslang can find is treated; the readers follow them.
 
 There is one table per enum, or one per use of an enum if the same kind is read in one place and refused in another.
-The page ``docs/supported-verilog.md`` is generated from these tables, which alone define what is supported.
+The page of the documentation is made from these tables, which alone define what is supported.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from dais_verif.prover.slang.kinds import TABLES, TRUSTED
@@ -17,9 +16,7 @@ _HEAD = """# Supported Verilog
 How `prove` treats each kind of construct that pyslang can find in SystemVerilog: it is **read**, by the rule in the
 table; **left out**, because it changes no value; or **refused**, with a message that gives the place. The reader
 follows these tables, so nothing else is read, and kinds that a later pyslang adds are refused. Kinds have pyslang's
-names; system calls and gates are written as in RTL. [proof.md](proof.md#supported-systemverilog) has examples.
-
-`make supported-verilog` generates this page; do not edit it by hand.
+names; system calls and gates are written as in RTL. [proof.md](../proof.md#supported-systemverilog) has examples.
 """
 
 
@@ -47,7 +44,3 @@ def _cell(decision: KindDecision) -> str:
     """Return the text of a decision; in messages, Markdown characters are escaped."""
     text = decision.text if decision.how is not How.REFUSED else re.sub(r"([`*_<>])", r"\\\1", decision.text)
     return text.replace("|", r"\|")
-
-
-if __name__ == "__main__":
-    Path("docs/supported-verilog.md").write_text(page(), encoding="utf-8")
