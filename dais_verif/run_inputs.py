@@ -33,7 +33,7 @@ from dais_verif.toolchain.tool_files import (
 __all__ = ["RtlInputs", "deciders", "digest_of_tools", "files_of_job", "includes_of_copies", "rtl_inputs"]
 
 #: Options of ``sim`` whose value may be a folder.
-_FOLDERS = ("--rtl", "--data", "--netlist", "--wrapped")
+_FOLDERS = ("--rtl", "--data", "--netlist", "--bitstream", "--wrapped")
 _HDL = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl")
 _QUOTED = re.compile(rb'"((?:[^"\\\n]|\\.){1,250})"')
 #: Names that macros form: which file they name cannot be read from the text.

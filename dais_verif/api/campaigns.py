@@ -109,6 +109,7 @@ def sign_off(
     """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
+    from dais_verif.flows.recognition import Brought, recognised
     from dais_verif.flows.sign_off import SignOffRequest
     from dais_verif.flows.sign_off import sign_off as flow
 
@@ -116,12 +117,15 @@ def sign_off(
         program=required_path("program", program),
         layout=layout,
         policy=path_from("policy", policy),
-        design=DesignRequest(
-            rtl=paths_from("rtl", rtl),
-            data=paths_from("data", data),
-            top=top,
-            ports=path_from("ports", ports),
-            pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
+        design=recognised(
+            DesignRequest(
+                rtl=paths_from("rtl", rtl),
+                data=paths_from("data", data),
+                top=top,
+                ports=path_from("ports", ports),
+                pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
+            ),
+            Brought(),
         ),
         seed=seed,
         key=path_from("key", key),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from dais_verif.subject.given import GivenProgram
 
 if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
+    from dais_verif.flows.recognition import Sort
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.simulation import SimulationRecord
 
@@ -79,6 +80,7 @@ def simulate(
     RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
+    from dais_verif.flows.recognition import ALL as ALL_SORTS
     from dais_verif.flows.simulate import simulate as flow
     from dais_verif.flows.simulation_request import ALL, SimulationRequest
 
@@ -95,6 +97,7 @@ def simulate(
         netlist=netlist,
         target=target,
         bits=(bitstream, pins, device, hints),
+        takes=ALL_SORTS,
     )
     request = SimulationRequest(
         program=program_from(program),
@@ -173,6 +176,7 @@ def prove(
     """
     from dais_verif.flows.prove import ProveRequest
     from dais_verif.flows.prove import prove as flow
+    from dais_verif.flows.recognition import Sort
 
     design = design_request(
         rtl=rtl,
@@ -187,6 +191,7 @@ def prove(
         netlist=netlist,
         target=target,
         bits=(bitstream, pins, device, hints),
+        takes=(Sort.NETLIST, Sort.BITSTREAM),
     )
     request = ProveRequest(
         program=program_from(program),
@@ -268,31 +273,19 @@ def design_request(
     netlist: _Path | None,
     target: str | None,
     bits: tuple[_Path | None, _Path | None, str | None, _Path | None],
+    takes: Collection[Sort],
 ) -> DesignRequest:
-    """Return the request for a design. ``pins``: fields of ``Pins``. ``bits``: a bitstream, its pins, device, hints."""
-    from dais_verif.flows.design_rtl import NETLISTS, find_netlist, with_bitstream
+    """Return the request for a design. ``pins``: fields of ``Pins``. ``bits``: a bitstream, its pins, device, hints.
+
+    ``takes``: what the design may be besides RTL.
+    """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
-    from dais_verif.flows.wrapper import find_wrapper
+    from dais_verif.flows.recognition import Brought, recognised
 
     pipeline = None
     if stages is not None or max_depth is not None:
         pipeline = pipeline_request(stages, max_depth, None, True, True, True).options()
-    kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given is not None]
-    if len(kinds) > 1:
-        raise RequestError(f"{' and '.join(kinds)} both select the design to verify; give only one.")
-    if target is not None and target not in tuple(NETLISTS):
-        raise RequestError(f"target must be one of {', '.join(NETLISTS)}, not {shown(target)}.")
-    if target is not None and netlist is None:
-        raise RequestError("target selects the cell library of a netlist: give the netlist with netlist.")
-    if netlist is not None and pipeline is not None:
-        raise RequestError(
-            "stages and max_depth are for RTL that dais-verif emits; for a netlist of a pipeline give clock instead."
-        )
-    if wrapped is not None and (pipeline is not None or ports is not None or any(pin is not None for pin in pins)):
-        raise RequestError("wrapped is the whole design: give no ports, pins or stages with it.")
-    wrapped_folder, netlist_path = path_from("wrapped", wrapped), path_from("netlist", netlist)
-    bitstream, pins_file, device = path_from("bitstream", bits[0]), path_from("pins", bits[1]), bits[2]
     found = DesignRequest(
         rtl=paths_from("rtl", rtl),
         data=paths_from("data", data),
@@ -300,11 +293,18 @@ def design_request(
         ports=path_from("ports", ports),
         pins=Pins(*pins),
         pipeline=pipeline,
-        wrapped=None if wrapped_folder is None else find_wrapper(wrapped_folder),
         parameters=_parameters(parameters),
-        netlist=None if netlist_path is None else find_netlist(netlist_path, target),
     )
-    return with_bitstream(found, bitstream, pins_file, device, path_from("hints", bits[3]))
+    brought = Brought(
+        netlist=path_from("netlist", netlist),
+        bitstream=path_from("bitstream", bits[0]),
+        wrapped=path_from("wrapped", wrapped),
+        target=target,
+        pins=path_from("pins", bits[1]),
+        device=bits[2],
+        hints=path_from("hints", bits[3]),
+    )
+    return recognised(found, brought, takes)
 
 
 def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:

@@ -127,6 +127,7 @@ def shrink(
             netlist=None,
             target=None,
             bits=(None, None, None, None),
+            takes=(),
         ),
         layout=layout,
         vectors=vectors,

@@ -66,6 +66,7 @@ def mutate(
     """
     from dais_verif.flows.mutation.mutate import mutate as flow
     from dais_verif.flows.mutation.requests import MutationRequest
+    from dais_verif.flows.recognition import Sort
 
     design = design_request(
         rtl=rtl,
@@ -80,6 +81,7 @@ def mutate(
         netlist=netlist,
         target=target,
         bits=(None, None, None, None),
+        takes=(Sort.NETLIST,),
     )
     request = MutationRequest(
         program=program_from(program),

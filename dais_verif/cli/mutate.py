@@ -8,20 +8,20 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.options.design import netlist_options, rtl_options
+from dais_verif.cli.options.design import design_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation.mutate import mutate as run_mutate
 from dais_verif.flows.mutation.requests import DEFAULT_FOLDER, JUDGES, MUTATION_SIMULATORS, MutationRequest
+from dais_verif.flows.recognition import Sort
 from dais_verif.report.mutation_text import print_mutation
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@rtl_options
-@netlist_options
+@design_options(Sort.NETLIST)
 @click.option("--count", type=click.IntRange(1), default=200, show_default=True, help="Mutants.")
 @click.option("--judge", "judges", type=click.Choice(JUDGES), multiple=True, help="[default: sim and prove]")
 @common.vectors_option(1000)

@@ -9,21 +9,21 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.options.design import netlist_options, rtl_options
+from dais_verif.cli.options.design import design_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.proof.reading import FRONT_ENDS
 from dais_verif.flows.prove import Proved, ProveRequest
 from dais_verif.flows.prove import prove as run_prove
+from dais_verif.flows.recognition import Sort
 from dais_verif.flows.simulation_request import SIMULATORS
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@rtl_options
-@netlist_options
+@design_options(Sort.NETLIST, Sort.BITSTREAM)
 @click.option(
     "--front-end",
     type=click.Choice(tuple(FRONT_ENDS)),
@@ -83,7 +83,7 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     dais-verif prove prog.bin --rtl model.v lib.v --top model   your RTL
     dais-verif prove DIR                                        a project folder of alkaid or da4ml
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
-    dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`
+    dais-verif prove prog.bin --rtl net                         a netlist of `synth -o net`
     dais-verif prove prog.bin --front-end both                  read by slang and by Yosys, which must agree
     dais-verif prove prog.bin --unchecked                       also where promises are broken
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check

@@ -8,7 +8,7 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.options.design import given_rtl_options
+from dais_verif.cli.options.design import rtl_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.fuzzing.durations import seconds_from
@@ -20,7 +20,7 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@given_rtl_options
+@rtl_options()
 @click.option("--command", help="The failing command (exit code not 0), with {program}, {inputs} and {rtl}.")
 @common.vectors_option(100)
 @common.seed_option

@@ -11,9 +11,10 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.forms import TwoForms
-from dais_verif.cli.options.design import given_rtl_options
+from dais_verif.cli.options.design import rtl_options
 from dais_verif.cli.terminal.signoff import SignOffProgress
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.recognition import ALL
 from dais_verif.flows.sign_off import BUILT_IN, SignOffRequest, default_folder, sign_off, withdraw_certificate
 from dais_verif.network_files import load_program
 from dais_verif.record.program import MACHINE_LAYOUTS
@@ -73,7 +74,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
     callback=_show_policy,
     help="Print the built-in policy with all keys explained, and exit.",
 )
-@given_rtl_options
+@rtl_options(*ALL)
 @click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
 @click.option(
     "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen writes it."

@@ -12,10 +12,11 @@ import click
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
-from dais_verif.cli.options.design import dut_options, netlist_options
+from dais_verif.cli.options.design import design_options
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.recognition import ALL
 from dais_verif.flows.simulate import Simulated, simulate
 from dais_verif.flows.simulation_request import (
     LEAST_IN_ICARUS,
@@ -55,8 +56,7 @@ _covering_options = bundled(
 @common.vectors_option(1000)
 @common.seed_option
 @common.inputs_option
-@dut_options
-@netlist_options
+@design_options(*ALL)
 @_covering_options
 @common.unchecked_option
 @click.option("--printf", is_flag=True, help="Also compare the messages that members of a kernel print.")
@@ -105,11 +105,10 @@ def sim(
     dais-verif sim prog.bin --rtl model.v lib.v --top model   your RTL
     dais-verif sim DIR                                        a project folder of alkaid or da4ml
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
-    dais-verif sim prog.bin --netlist DIR                     the netlist that `synth -o DIR` wrote
+    dais-verif sim prog.bin --rtl DIR                         what `synth`, `build` or `emit --wrap axis` wrote
     dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
     dais-verif sim prog.bin --rtl model.v --clock clk         pipelined; its latency is detected
     dais-verif sim prog.bin --stages 4                        emitted RTL, pipelined, with all its pins
-    dais-verif sim prog.bin --wrapped DIR                     a folder of `emit --wrap axis`, through its streams
     dais-verif sim m.fsm.json --inputs x.npz                  a machine: its sequences, before and after every edge
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
     dais-verif sim prog.bin --coverage                        functional coverage, and vectors for open bins

@@ -63,7 +63,7 @@ def synth(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **as
     \b
     dais-verif synth prog.bin --target ice40             what it costs
     dais-verif synth prog.bin --target xilinx -o net     keep the netlist ...
-    dais-verif sim prog.bin --netlist net                ... and verify it
+    dais-verif sim prog.bin --rtl net                    ... and verify it
     dais-verif synth prog.bin --target ecp5 --stages 4   as a pipeline
     dais-verif synth prog.bin --target generic --rtl theirs.v --top theirs
     dais-verif synth prog.bin --target ice40 --pnr       also the maximum clock frequency, by nextpnr

@@ -16,15 +16,15 @@ from dais_verif.dut.ports_file import PortsFile, read_ports_file
 from dais_verif.dut.verilog import included_by
 from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
 from dais_verif.emitter import emit_pipeline, emit_verilog
-from dais_verif.errors import InputError, RequestError, RtlFileError
+from dais_verif.errors import InputError, RtlFileError
 from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.progress import Progress
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl, link_of
+from dais_verif.flows.read_back.bitstreams import bitstream_rtl, link_of
 from dais_verif.program import Program
 from dais_verif.run_inputs import rtl_inputs
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.synthesis.netlist import find_netlist, netlist_sources
+from dais_verif.synthesis.netlist import netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
 
@@ -34,31 +34,11 @@ __all__ = [
     "emitted",
     "given",
     "told_apart",
-    "with_bitstream",
     "with_netlist",
     # used by the command line to parse options
     "NETLISTS",
-    "find_netlist",
     "parse_parameter",
 ]
-
-
-def with_bitstream(
-    asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None, hints: Path | None = None
-) -> DesignRequest:
-    """Return ``asked`` with the bitstream, if there is one. Raises ``RequestError`` for options that conflict."""
-    if bitstream is None:
-        if pins is not None or device is not None or hints is not None:
-            raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {bitstream}.")
-        return asked
-    if pins is None:
-        raise RequestError.of("a bitstream has no port names: give {pins} FILE.pcf, which assigns ports to pins.")
-    found = BitstreamFile(bitstream, pins, device, hints)
-    if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
-        raise RequestError.of(
-            "{bitstream} is the whole design: give no {rtl}, {netlist}, {wrapped} or {stages} with it."
-        )
-    return replace(asked, bitstream=found)
 
 
 def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:

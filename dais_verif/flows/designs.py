@@ -100,10 +100,7 @@ class DesignRequest:
             "--valid-out": pins.valid_out,
             "--stages": pipeline and pipeline.stages,
             "--max-depth": pipeline and pipeline.max_depth,
-            "--wrapped": self.wrapped and self.wrapped.folder,
-            "--netlist": self.netlist and self.netlist.path,
             "--target": self.netlist and self.netlist.target,
-            "--bitstream": self.bitstream and self.bitstream.path,
             "--pins": self.bitstream and self.bitstream.pins,
             "--device": self.bitstream and self.bitstream.device,
             "--hints": self.bitstream and self.bitstream.hints,
@@ -111,5 +108,13 @@ class DesignRequest:
         words = option_words(valued, {})
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
         words += [word for path in self.data for word in ("--data", str(path))]
-        rtl = () if self.of_bits else self.rtl  # for a netlist or bitstream, ``rtl`` is derived from it
-        return [*words, *(word for path in rtl for word in ("--rtl", str(path)))]
+        return [*words, *(word for path in self._brought for word in ("--rtl", str(path)))]
+
+    @property
+    def _brought(self) -> tuple[Path, ...]:
+        """The paths of the design; for a netlist or a bitstream, ``rtl`` is derived from it."""
+        if self.netlist is not None:
+            return (self.netlist.path,)
+        if self.bitstream is not None:
+            return (self.bitstream.path,)
+        return self.rtl if self.wrapped is None else (self.wrapped.folder,)

@@ -71,8 +71,10 @@ class SignOffRequest:
             raise RequestError.of("{ports} and {clock} are for RTL from files; give the files with {rtl}.")
         if design.parameters:
             raise RequestError.of("{parameters} is not for a sign-off: give the values in a module around the RTL.")
-        if design.pipeline or design.wrapped or design.netlist:
-            raise RequestError("a sign-off takes pipelines, wrappers and netlists from the policy, not as a design.")
+        if design.pipeline or design.wrapped or design.of_bits:
+            raise RequestError(
+                "a sign-off takes pipelines, wrappers, netlists and bitstreams from the policy, not as a design."
+            )
         require_counts(seed=self.seed or 0)
 
     @property

@@ -237,7 +237,7 @@ def _sources(
 
 def _verify(program: AnyProgram, output: Path, top: str, options: PipelineOptions | None) -> str:
     """Return the command that verifies the netlist."""
-    words = ["sim", path_of(program), "--netlist", str(output)]
+    words = ["sim", path_of(program), "--rtl", str(output)]
     if top != "model":
         words += ["--top", top]
     if options:

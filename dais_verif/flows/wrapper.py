@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from dais_verif.simulation.axis import AxisOutcome
     from dais_verif.simulation.verify import Finding
 
-__all__ = ["WrapperFolder", "find_wrapper", "verify_wrapper"]
+__all__ = ["FACTS", "WrapperFolder", "find_wrapper", "verify_wrapper"]
 
-_FACTS = "dais.json"
+FACTS = "dais.json"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_wrapper(folder: Path) -> WrapperFolder:
 
     Raises ``InputError`` if it is not such a folder.
     """
-    path = folder / _FACTS
+    path = folder / FACTS
     if path.exists() and not path.is_file():
         raise WrapperError(f"{str(path)!r} must be a regular file; write the folder again")
     try:
@@ -66,7 +66,7 @@ def find_wrapper(folder: Path) -> WrapperFolder:
         found = WrapperFolder(folder, design, latency, user_bits, digest, str(facts["core"]), pins)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise WrapperError(
-            f"{str(folder)!r} is not a folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"
+            f"{str(folder)!r} is not a folder of `dais-verif emit --wrap axis -o DIR`: {FACTS} is missing or damaged"
         ) from None
     for source in sources:
         if not source.is_file():

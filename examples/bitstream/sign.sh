@@ -19,4 +19,4 @@ echo "builder $(cut -d ' ' -f 1-2 key.pub)" >signers
 $dais_verif signoff "$program" --policy policy.toml --sign key -o signed
 
 # Before it is loaded it is asked again, with the file that is on its way to the device.
-$dais_verif verify-cert signed --allowed-signers signers --bitstream built/model.bin
+$dais_verif signoff --verify signed --allowed-signers signers --bitstream built/model.bin

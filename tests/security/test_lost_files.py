@@ -49,14 +49,14 @@ def files() -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "words",
     [
-        "asm p.dais -o p.dais",
+        "convert p.dais p.dais",
         "show p.bin -o p.bin",
         "show p.bin -o same.bin",
         "emit p.dais -o ./p.dais",
         "run p.bin --inputs x.csv -o link.csv",
         "diff p.bin same.bin --inputs x.csv -o x.csv",
         "explain p.bin --inputs x.csv -o x.csv",
-        "profile p.bin -o p.bin",
+        "run --profile p.bin -o p.bin",
         "sensitivity p.bin -o p.bin",
         "sim p.bin --rtl good.v --html good.v",
         "sim p.bin --html x.csv",

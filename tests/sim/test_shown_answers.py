@@ -25,7 +25,7 @@ ELSEWHERE = {
 NOT_RUN = {
     "dais-verif prove out": "the folder is made by alkaid, as the page shows in one line: tests/interop runs it",
     "make hil": "it installs; tests/sim/test_machine_hil.py and others run what it calls",
-    "dais-verif prove a.dais --netlist net": "the netlist is miscompiled by an old Yosys",
+    "dais-verif prove a.dais --rtl net": "the netlist is miscompiled by an old Yosys",
     "pytest --dais programs/ --dais-vectors 5000 --dais-prove -n 2 --junit-xml report.xml": "programs of readers",
 }
 #: Files that the commands read, with the shell commands that make them; CORPUS is the folder of programs.

@@ -103,4 +103,4 @@ def test_other_wraps_and_other_designs_beside_it(tmp_path: Path) -> None:
         part in swept.record["message"] for part in ("--exhaustive", "--wrapped")
     )
     both = run_sim(SUM, tmp_path, "--wrapped", "x", "--stages", 2)
-    assert both.ending == ("INVALID_INPUT", 2) and "--wrapped is the whole design" in both.record["message"]
+    assert both.ending == ("INVALID_INPUT", 2) and "--stages" in both.record["message"]

@@ -40,7 +40,10 @@ def titles_of(verb: str) -> dict[str, str]:
     command = command_of(verb)
     forms = [command, command.other] if isinstance(command, TwoForms) else [command]
     return {
-        one.opts[-1]: group_of(one) for form in reversed(forms) for one in form.params if isinstance(one, click.Option)
+        one.opts[-1]: group_of(one)
+        for form in reversed(forms)
+        for one in form.params
+        if isinstance(one, click.Option) and not one.hidden
     }
 
 

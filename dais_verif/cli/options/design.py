@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
 
 from dais_verif.cli.common import file_path, parsed_by, theirs_option
 from dais_verif.cli.options.pipelines import stage_options
-from dais_verif.flows.design_rtl import NETLISTS, find_netlist, parse_parameter, with_bitstream
+from dais_verif.flows.design_rtl import NETLISTS, parse_parameter
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.pins import Pins, latency_of
-from dais_verif.flows.wrapper import find_wrapper
+from dais_verif.flows.recognition import Brought, Sort, recognised
 from dais_verif.subject.given import is_folder
 
-__all__ = ["dut_options", "given_rtl_options", "netlist_options", "rtl_options", "target_option"]
+__all__ = ["design_options", "rtl_options", "target_option"]
 
 
 _OPTIONS = (
@@ -26,7 +25,8 @@ _OPTIONS = (
         "--rtl",
         type=file_path,
         multiple=True,
-        help="Verify this RTL file or project folder; may be repeated.",
+        help="Verify this design: files of RTL (may be repeated), a project folder, a netlist (a folder of synth, or a "
+        "file with --target), a bitstream (with --pins, or a folder of build), or a folder of emit --wrap axis.",
     ),
     click.option(
         "--data",
@@ -64,23 +64,46 @@ _OPTIONS = (
 )
 
 
-def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports and pins, and emitted pipelines; the command gets them as one ``dut``."""
-    with_all: Callable[..., Any] = stage_options(given_rtl_options(command))
-    return with_all
+#: Options that say more of a netlist or a bitstream, and former ones that accept what ``--rtl`` accepts.
+_BROUGHT = (
+    click.option("--target", type=click.Choice(tuple(NETLISTS)), help="Cell library of a netlist that is one file."),
+    click.option("--pins", type=file_path, help="Pins of a bitstream: a file with lines `set_io PORT PIN`."),
+    click.option("--device", help="Device of a bitstream, such as ice40-hx8k-ct256. Default: its largest package."),
+    click.option("--hints", type=file_path, help="For a bitstream: placed.json of build, with names of registers."),
+    click.option("--netlist", type=file_path, hidden=True),
+    click.option("--bitstream", type=file_path, hidden=True),
+)
+_WRAPPED = click.option("--wrapped", type=file_path, hidden=True)
 
 
-def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports and pins, without the options for emitted pipelines."""
+def rtl_options(*takes: Sort) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds the options for RTL, its ports and pins; the command gets them as one ``dut``."""
+    return lambda command: _with_design(command, (), takes)
 
+
+def design_options(*takes: Sort) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds the options for a design of any sort that the verb ``takes``, or a pipeline."""
+    more = (*_BROUGHT, _WRAPPED) if Sort.WRAPPED in takes else _BROUGHT
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        with_all: Callable[..., Any] = stage_options(_with_design(command, more, takes))
+        return with_all
+
+    return add
+
+
+def _with_design(
+    command: Callable[..., Any], options: tuple[Callable[[Any], Any], ...], takes: tuple[Sort, ...]
+) -> Callable[..., Any]:
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
         own = {name: given.pop(name) for name in ("rtl", "data", "top", "ports", "parameters", "more_rtl")}
-        pins = {name: given.pop(name) for name in ("clock", "latency", "reset", "enable", "valid_in", "valid_out")}
+        clocked = {name: given.pop(name) for name in ("clock", "latency", "reset", "enable", "valid_in", "valid_out")}
+        brought = Brought(**{field.name: given.pop(field.name, None) for field in fields(Brought)} if options else {})
         rtl, more = own.pop("rtl"), own.pop("more_rtl")
-        if more and not rtl:
+        if more and not (rtl or any(path for path, _ in brought.paths.values())):
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
-        asked_pins = Pins(**pins)
+        asked_pins = Pins(**clocked)
         if own["ports"] is None and not any(map(is_folder, (given["program"], *rtl))):
             asked_pins.over(None, "no ports file names them")  # refuse bad options before anything is read
         # Emit all pins, so that all of their functions are exercised.
@@ -89,62 +112,13 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if pipeline is not None:
             pipeline = replace(pipeline, reset=True, enable=True, valid=True)
         dut = DesignRequest(rtl=(*rtl, *more), pins=asked_pins, pipeline=pipeline, **own)
-        return command(*arguments, dut=dut, **given)
+        return command(*arguments, dut=recognised(dut, brought, takes), **given)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_OPTIONS, *options)):
         with_dut = option(with_dut)
     return with_dut
-
-
-def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for RTL, its ports, pins and pipelines, and ``--wrapped``."""
-
-    @click.option("--wrapped", type=file_path, help="Verify a folder of `emit --wrap axis`, through its streams.")
-    @wraps(command)
-    def with_wrapped(*arguments: Any, dut: DesignRequest, wrapped: Path | None, **given: Any) -> Any:
-        if wrapped is not None:
-            if dut.rtl or dut.pipeline or dut.pins.given or dut.ports:
-                raise click.UsageError("--wrapped is the whole design: give no RTL, ports, clock or stages with it.")
-            dut = replace(dut, wrapped=find_wrapper(wrapped))
-        return command(*arguments, dut=dut, **given)
-
-    return rtl_options(with_wrapped)
 
 
 def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable[[Any], Any]:
     """Return the option ``--target``, one of ``targets``."""
     return click.option("--target", type=click.Choice(tuple(targets)), help=help, **more)
-
-
-def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for netlists and bitstreams, which become part of the ``dut``."""
-
-    @wraps(command)
-    def with_options(
-        *arguments: Any, dut: DesignRequest, netlist: Path | None, target: str | None, **given: Any
-    ) -> Any:
-        bits = [given.pop(name) for name in ("bitstream", "pins", "device", "hints")]
-        if netlist is None and target is not None:
-            raise click.UsageError("--target selects the cell library of a netlist: give the netlist with --netlist.")
-        if netlist is not None and (dut.rtl or dut.wrapped):
-            other = "--rtl" if dut.rtl else "--wrapped"
-            raise click.UsageError(f"--netlist and {other} both select the design to verify; give only one.")
-        if netlist is not None and dut.pipeline:
-            raise click.UsageError(
-                "--stages is for RTL that dais-verif emits; for a netlist of a pipeline give --clock instead."
-            )
-        found = None if netlist is None else find_netlist(netlist, target)
-        return command(*arguments, dut=with_bitstream(replace(dut, netlist=found), *bits), **given)
-
-    for option in (
-        click.option(
-            "--hints", type=file_path, help="With --bitstream: placed.json of build, which has the names of registers."
-        ),
-        click.option("--device", help="Device, such as ice40-hx8k-ct256. Default: the largest package of the chip."),
-        click.option("--pins", type=file_path, help="Pins of the bitstream: a file with lines `set_io PORT PIN`."),
-        click.option("--bitstream", type=file_path, help="Verify the logic read back from this iCE40 bitstream."),
-        target_option(targets=NETLISTS, help="Cell library of the netlist; a folder of synth records it."),
-        click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth or a Verilog file."),
-    ):
-        with_options = option(with_options)
-    return with_options

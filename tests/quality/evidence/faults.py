@@ -22,7 +22,7 @@ import dais_verif
 from dais_verif.coverage import measure
 from dais_verif.dut.placement import packed
 from dais_verif.emitter import PipelineOptions
-from dais_verif.flows.design_rtl import design_of, find_netlist, with_netlist
+from dais_verif.flows.design_rtl import design_of, with_netlist
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation.mutate import mutate
 from dais_verif.flows.mutation.requests import MutationRequest
@@ -30,6 +30,7 @@ from dais_verif.flows.mutation.simulations import Bench, plan_of
 from dais_verif.flows.vectors import batch_of
 from dais_verif.mutation.sites import all_mutants, drawn
 from dais_verif.record.campaigns.mutation import Fate
+from dais_verif.synthesis.netlist import find_netlist
 from dais_verif.verdict import Verdict
 
 #: The programs, and those of them whose pipelines or netlists get faults as well.
