@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dais_verif.cli.common import console, json_option
+from dais_verif.cli.verb import Verb
 from dais_verif.flows.cache import cache_contents, clear_cache
 from dais_verif.report.cache_text import print_cache, removed_line
 
@@ -35,7 +36,7 @@ def cache(context: click.Context, as_json: bool) -> int:
     return 0
 
 
-@cache.command()
+@cache.command(cls=Verb)
 def clear() -> int:
     """Remove all builds, proofs, compiled runtimes, and leftovers of killed runs."""
     console().print(removed_line(clear_cache()), markup=False)

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.verb import Verb
+from dais_verif.cli.verb import Verb, shows_all
 
-__all__ = ["GROUPS", "GroupedCommand", "Option", "group_of"]
+__all__ = ["GROUPS", "RARE", "GroupedCommand", "Option", "group_of", "is_rare"]
 
 #: Titles of groups, in the order of the help, and the options below each.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -54,13 +54,29 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 _OTHER = "Other"
 
+#: Options that few people need: only ``--help-all`` shows them.
+_RARE_NAMES = """
+    add-vectors allow-flaky allowed-signers alumacc at-once axil bram bulk cache check-beats conditions confirm data
+    delay-model device dump-smt dsp enable exhaustive-bits expected fresh-seed github hints icarus-vectors ignore-first
+    layout layout-b max-depth memory most-unknown out-of-range paranoid param period pins printf program pullback
+    raw-inputs reset retries rtl-coverage same-tools sample samples sandbox seed-from select target top-k unchecked
+    unreachable user-bits valid valid-in valid-out verify-time
+"""
+RARE = frozenset(_RARE_NAMES.split())
+
 
 class Option(click.Option):
-    """An option that says its ``group``, where another option of the same name is in another one."""
+    """An option that says its ``group``, and whether it is ``rare``, where others of its name differ from it."""
 
-    def __init__(self, *arguments: Any, group: str | None = None, **more: Any) -> None:
+    def __init__(self, *arguments: Any, group: str | None = None, rare: bool | None = None, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self.group = group
+        self.group, self.rare = group, rare
+
+
+def is_rare(option: click.Option) -> bool:
+    """Return whether only ``--help-all`` shows ``option``."""
+    own = option.rare if isinstance(option, Option) else None
+    return not option.required and (any(name[2:] in RARE for name in option.opts) if own is None else own)
 
 
 def group_of(option: click.Option) -> str:
@@ -76,10 +92,11 @@ class GroupedCommand(Verb):
     """A command whose help shows its options below the titles of ``GROUPS``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, each below the title of its group."""
+        """Write the options, each below the title of its group; rare ones only for ``--help-all``."""
         found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, _OTHER)}
         for option, text in self.help_records(ctx):
-            found[group_of(option)].append(text)
+            if shows_all(ctx) or not is_rare(option):
+                found[group_of(option)].append(text)
         for title, texts in found.items():
             if texts:
                 with formatter.section(title):

@@ -143,7 +143,7 @@ def cli() -> None:
       dais-verif schema result           the JSON schema of what --json prints
       dais-verif cache                   cached builds and proofs; clear removes them
 
-    dais-verif VERB --help has examples and all options.
+    dais-verif VERB --help has examples and the usual options, --help-all all of them.
 
     \b
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dais_verif.cli import common
-from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.grouped import GroupedCommand, Option
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.cli.options.design import design_options
 from dais_verif.cli.terminal import TerminalProgress
@@ -88,7 +88,7 @@ _covering_options = bundled(
 )
 @common.jobs_option
 @common.sandbox_option
-@click.option("--profile", is_flag=True, help="Show where the time was spent.")
+@click.option("--profile", cls=Option, rare=True, is_flag=True, help="Show where the time was spent.")
 @click.option("--timeout", type=common.seconds, help="Time limit for each build and each run, in seconds.")
 @click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @common.html_option

@@ -61,8 +61,36 @@ def _help_records(
             yield option, text
 
 
+def shows_all(ctx: click.Context) -> bool:
+    """Return whether the help is to show all options."""
+    return bool(ctx.meta.get(_ALL))
+
+
+def _help_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+#: The entry of a context that its help is to show all options.
+_ALL = "dais_verif.help_all"
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_help_all,
+    help="Show all options and exit.",
+)
+
+
 class Verb(click.Command):
     """A command that never overwrites its inputs."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, the last of which shows the help with all options."""
+        return [*super().get_params(ctx), _HELP_ALL]
 
     def help_records(self, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
         """Yield each option of the help, with its spelling and text."""

@@ -11,11 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from dais_verif.cli.forms import TwoForms
-from dais_verif.cli.grouped import GROUPS, GroupedCommand, group_of
+from dais_verif.cli.grouped import GROUPS, RARE, GroupedCommand, group_of
 from dais_verif.cli.main import _VERBS, cli
 
 #: Up to this number, options need no titles.
 FEW = 12
+#: The largest number of options in the short help.
+MOST = 20
 #: What has no default.
 REQUIRED = {
     *("approx apply --output", "approx convert --output", "approx measure --data", "approx tune --budget"),
@@ -60,14 +62,39 @@ def test_verbs_with_many_options_have_them_in_groups(verb: str) -> None:
 
 @pytest.mark.parametrize("verb", [verb for verb in _VERBS if isinstance(command_of(verb), GroupedCommand)])
 def test_groups_hold_every_option_once(verb: str) -> None:
-    text = CliRunner().invoke(cli, [verb, "--help"]).output
+    text = CliRunner().invoke(cli, [verb, "--help-all"]).output
     sections = dict(re.findall(r"^([A-Z][\w -]*):\n((?:  .*\n|\n)+)", text, re.MULTILINE))
     below = {title: re.findall(r"^  (?:-\w, )?(--[\w-]+)", body, re.MULTILINE) for title, body in sections.items()}
-    assert "Options" not in below and below.pop("Other") == ["--help"]
+    assert "Options" not in below and below.pop("Other") == ["--help", "--help-all"]
     assert re.search(r"^  (?:PROGRAM|A)$", text, re.MULTILINE) is None, "an argument is no option"
     assert {name: title for title, names in below.items() for name in names} == titles_of(verb)
     assert sum(map(len, below.values())) == len(titles_of(verb))
     assert list(below) == [title for title in GROUPS if title in below]
+
+
+@pytest.mark.parametrize("verb", _VERBS)
+def test_the_short_help_shows_few_options_and_the_other_all(verb: str) -> None:
+    for name, command in commands(command_of(verb), verb):
+        short, whole = (CliRunner().invoke(cli, [*name.split(), word]) for word in ("--help", "--help-all"))
+        if isinstance(command, click.Group):
+            continue
+        lists = [
+            re.split(r"^[A-Z][\w -]*:$", text.output, maxsplit=1, flags=re.MULTILINE)[-1] for text in (short, whole)
+        ]
+        shown, every = (re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE) for text in lists)
+        assert (short.exit_code, whole.exit_code) == (0, 0), name
+        assert len(shown) <= MOST and set(shown) <= set(every), name
+        assert all(one.opts[-1] in shown for one in command.params if isinstance(one, click.Option) and one.required)
+
+
+def test_every_rare_option_is_one() -> None:
+    names = {option.opts[-1] for _, option in options()} | {
+        option
+        for verb in _VERBS
+        if isinstance(form := command_of(verb), TwoForms)
+        for option in (one.opts[-1] for one in form.other.params)
+    }
+    assert {f"--{name}" for name in RARE} <= names
 
 
 def commands(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
