@@ -127,7 +127,7 @@ recorded: .venv/.ready-test  ## Record the answers of commands and the messages 
 	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist loadfile -q --record tests
 
 test-reworded: .venv/.ready-test  ## Run the fast tests with all messages reworded; a test that fails depends on wording
-	DAIS_TESTS_REWORD=1 .venv/bin/python -m pytest -n 2 --dist loadfile -q --tb=line tests --ignore tests/recorded
+	DAIS_TESTS_REWORD=1 .venv/bin/python -m pytest -n 2 --dist loadfile -q --tb=line -m "not slow" tests --ignore tests/recorded
 
 test-interop: .venv/.ready-test  ## Run the tests with da4ml: its interpreters, its Verilog and VHDL, faults seeded in them; takes many minutes
 	DAIS_TESTS=all .venv/bin/python -m pytest -n 2 --dist load tests/interop

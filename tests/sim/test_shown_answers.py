@@ -19,7 +19,7 @@ ELSEWHERE = {
     "README.md": "tests/sim/test_readme.py",
     "approximation.md": "tests/unit/test_cli_approx.py",
     "coverage.md": "tests/unit/test_coverage_docs.py",
-    "vm.md": "tests/unit/test_vm_docs.py",
+    "vm.md": "tests/recorded/test_vm_docs.py",
 }
 #: Commands that are not run, with the reason.
 NOT_RUN = {

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from support.places import HPVM
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif import approx
 from dais_verif.approx.knob_file import parse_knobs
@@ -63,27 +63,27 @@ def test_a_table_of_ones_own() -> None:
 
 
 WRONG = {
-    "nothing": (b"\n", None, None, "contains no knobs"),
+    "nothing": (b"\n", None, None, "'knobs.txt':"),
     "few-columns": (b"perf,121\t1,2,0\t2.0\n", 1, None, "operation (column 4) is missing"),
     "many-columns": (GOOD.replace(b"\tconv\n", b"\tconv\tmore\n"), 1, "more", "7 columns"),
-    "no-number": (GOOD.replace(b"perf,170", b"perf"), 1, "perf", "expected an approximation and its number"),
+    "no-number": (GOOD.replace(b"perf,170", b"perf"), 1, "perf", "'knobs.txt', line 1, token 'perf': expected"),
     "name": (GOOD.replace(b"perf,", b"prune,"), 1, "prune", "unknown approximation"),
-    "speedup": (GOOD.replace(b"1.25", b"fast"), 1, "fast", "not a number: speedup"),
-    "speedup-zero": (GOOD.replace(b"1.25", b"0"), 1, "0", "more than 0"),
+    "speedup": (GOOD.replace(b"1.25", b"fast"), 1, "fast", "number: speedup"),
+    "speedup-zero": (GOOD.replace(b"1.25", b"0"), 1, "0", "'knobs.txt', line 1, token '0': speedup"),
     "both-axes": (GOOD.replace(b"1,5,4", b"2,2,0"), 1, "2,2,0", "expected period,1,offset"),
     "no-axis": (GOOD.replace(b"1,5,4", b"1,1,0"), 1, "1,1,0", "expected period,1,offset"),
-    "period-zero": (GOOD.replace(b"1,5,4", b"1,0,0"), 1, "1,0,0", "the period must be 2 or more"),
-    "offset": (GOOD.replace(b"1,5,4", b"1,5,5"), 1, "1,5,5", "the offset must be less than the period"),
+    "period-zero": (GOOD.replace(b"1,5,4", b"1,0,0"), 1, "1,0,0", "'knobs.txt', line 1, token '1,0,0':"),
+    "offset": (GOOD.replace(b"1,5,4", b"1,5,5"), 1, "1,5,5", "'knobs.txt', line 1, token '1,5,5':"),
     "interpolation": (
         GOOD.replace(b"perf", b"samp").replace(b"1,5,4", b"5,4,2"),
         1,
         "5,4,2",
         "expected period,offset,1",
     ),
-    "parameters": (GOOD.replace(b"perf", b"fp32"), 1, "1,5,4", "fp32 has no parameters"),
-    "stage": (GOOD.replace(b"dev", b"test"), 1, "test", "expected one of dev, install"),
-    "class": (GOOD.replace(b"\tconv\n", b"\tfc\n"), 1, "fc", "expected one of conv"),
-    "twice": (GOOD + b"\n" + GOOD, 3, "perf,170", "knob 170 already given on line 1"),
+    "parameters": (GOOD.replace(b"perf", b"fp32"), 1, "1,5,4", "fp32"),
+    "stage": (GOOD.replace(b"dev", b"test"), 1, "test", "'knobs.txt', line 1, token 'test': expected"),
+    "class": (GOOD.replace(b"\tconv\n", b"\tfc\n"), 1, "fc", "'knobs.txt', line 1, token 'fc': expected"),
+    "twice": (GOOD + b"\n" + GOOD, 3, "perf,170", "knob 170"),
 }
 
 
@@ -93,3 +93,4 @@ def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
     with pytest.raises(approx.ConfigurationError) as caught:
         parse_knobs(data, "knobs.txt")
     assert (caught.value.line, caught.value.token) == (line, token) and words in str(caught.value)
+    as_recorded(caught.value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from support.said import raises
+from support.said import as_recorded, raises
 from support.strategies import programs
 
 from dais_verif.dut.bind import bind
@@ -87,20 +87,22 @@ def test_elements_of_an_array() -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (ports(("x", "in", 10)), "no input port model_inp; the program needs model_inp with 10 bits"),
+        (ports(("x", "in", 10)), "input port model_inp"),
         (ports(("model_inp", "out", 10)), "no input port model_inp"),
         (
             ports(("model_inp", "in", 9), ("model_out", "out", 17)),
-            "model_inp of the design has 9 bits; the program needs 10",
+            "model_inp",
         ),
         (ports(("model_inp", "in", 9), ("model_out", "out", 17)), "inputs 0: 4 bits, 1: 6 bits"),
         (ports(("model_inp", "in", 10), ("model_out", "out", 19)), "(outputs 0: 8 bits, 1: 9 bits, 2: 0 bits)"),
-        ([], "the design has no ports"),
-        ([CLK, *ports(("model_inp", "in", 10), ("model_out", "out", 17))], "nothing drives port clk (in, 1 bit)"),
+        ([], "10 bits (inputs 0: 4 bits, 1: 6 bits)"),
+        ([CLK, *ports(("model_inp", "in", 10), ("model_out", "out", 17))], "port clk (in, 1 bit)"),
     ],
 )
 def test_packed_ports_that_do_not_fit(found: list[Port], words: str) -> None:
-    assert words in refusal(PortsFile(), found)
+    said = refusal(PortsFile(), found)
+    assert words in said
+    as_recorded(said)
 
 
 def test_ports_of_elements_that_do_not_fit_are_all_named() -> None:
@@ -108,22 +110,23 @@ def test_ports_of_elements_that_do_not_fit_are_all_named() -> None:
     assert "port x_0 has 5 bits, must have 4; port x_1 is missing, must have 6 bits" in text
     assert all(part in text for part in ("design", "x_0 (in, 5 bits), y (in, 6 bits)"))
     few = PortsFile(Side("", ports=("a",)), where="ports file 'p.toml'")
-    expected = (
-        "ports file 'p.toml': [inputs] ports names 1 port (a), and the program has 2 inputs: name one port for each"
-    )
-    assert expected in refusal(few, ports(("a", "in", 4)))
+    expected = "ports file 'p.toml': [inputs] ports names 1 port (a)"
+    said = refusal(few, ports(("a", "in", 4)))
+    assert expected in said
+    as_recorded(said)
 
 
 def test_of_a_wider_port_it_is_said_how_to_state_its_type() -> None:
     found = ports(("x_0", "in", 4), ("x_1", "in", 6), ("y0", "out", 8), ("y1", "out", 16))
     apart = PortsFile(Side("x_{}"), Side("y{}"))
-    hint = 'state its type under [outputs] in a ports file, as in types = ["s8.1", "s16.1", "u0.0"]'
+    hint = '= ["s8.1", "s16.1", "u0.0"]'
     assert all(part in refusal(apart, found) for part in (f"{hint}: s16.1", "16 bits, 1"))
     types = FixedType(1, 6, 1), FixedType(1, 14, 1), FixedType(0, 0, 0)
     assert bind(SUM, replace(apart, outputs=Side("y{}", types=types)), found).output_types == types
     one = Program.build([(-1, 0, -1, 0, (1, 4, 1))], [(0, 0, 0)], inp_shift=[0])
     packed = refusal(PortsFile(), ports(("model_inp", "in", 6), ("model_out", "out", 32)), one)
-    assert 'under [outputs] in a ports file, as in types = "s32.1": s32.1 has 32 bits' in packed
+    assert '= "s32.1": s32.1' in packed
+    as_recorded(packed)
     narrow = refusal(apart, [*found[:3], Port("y1", "out", 7)])
     assert "types" not in narrow
 
@@ -131,17 +134,19 @@ def test_of_a_wider_port_it_is_said_how_to_state_its_type() -> None:
 @pytest.mark.parametrize(
     ("clocking", "ties", "words"),
     [
-        (Clocking("clock"), (), "the design has no input clock"),
-        (Clocking("model_out"), (), "the design has no input model_out"),
-        (Clocking("clk", valid_in="clk", valid_out="clk"), (), "the design has no output clk"),
-        (Clocking("model_inp"), (), "port model_inp of the design has 10 bits, must have 1"),
-        (Clocking("clk"), (("mode", 1),), "the design has no input mode"),
-        (Clocking("clk"), (("wide", 8),), "wide = 8 does not fit: the port has 3 bits"),
+        (Clocking("clock"), (), "clk (in, 1 bit), model_inp"),
+        (Clocking("model_out"), (), "model_out"),
+        (Clocking("clk", valid_in="clk", valid_out="clk"), (), "clk (in, 1 bit), model_inp"),
+        (Clocking("model_inp"), (), "port model_inp"),
+        (Clocking("clk"), (("mode", 1),), "model_out"),
+        (Clocking("clk"), (("wide", 8),), "wide = 8"),
     ],
 )
 def test_pins_that_do_not_fit(clocking: Clocking, ties: tuple[tuple[str, int], ...], words: str) -> None:
     found = [CLK, *ports(("model_inp", "in", 10), ("model_out", "out", 17), ("wide", "in", 3))]
-    assert words in refusal(PortsFile(clocking=clocking, ties=ties), found)
+    said = refusal(PortsFile(clocking=clocking, ties=ties), found)
+    assert words in said
+    as_recorded(said)
 
 
 def test_pins_and_ties_drive_the_other_ports() -> None:
@@ -159,23 +164,25 @@ class TestTypesOfTheFile:
         bound = bind(SUM, PortsFile(Side("model_inp", types=wide), Side("model_out", types=out)), found)
         assert [element[1:] for element in bound.ports.inputs] == [(12, -4), (12, -4)]
         assert bound.output_types == out * 3
-        assert bound.how == "the ports file"
+        as_recorded(bound.how)
 
     @pytest.mark.parametrize("kind", [FixedType(1, 9, 0), FixedType(1, 3, 1), FixedType(0, 0, 0)])
     def test_an_input_must_carry_every_bit_that_is_read(self, kind: FixedType) -> None:
         text = refusal(PortsFile(Side("model_inp", types=(kind,))), ports(("model_inp", "in", 2 * kind.width)))
-        assert f"and {kind} has 2^" in text
+        assert str(kind) in text
+        as_recorded(text)
 
     def test_an_output_must_carry_every_fractional_bit(self) -> None:
         said = PortsFile(outputs=Side("model_out", types=(FixedType(1, 9, 0),)))
         text = refusal(said, ports(("model_inp", "in", 10), ("model_out", "out", 30)))
-        assert "[outputs] types: output 0 has 1 fractional bit (s8.1), and s10.0 has 0; give" in text
+        assert "[outputs] types: output 0" in text
+        as_recorded(text)
 
     def test_one_type_for_all_or_one_each(self) -> None:
         said = PortsFile(Side("model_inp", types=(FixedType(1, 9, 4),) * 3))
-        assert "[inputs] types holds 3 types (s14.4, s14.4, s14.4), and the program has 2 inputs" in refusal(
-            said, ports(("model_inp", "in", 42))
-        )
+        said = refusal(said, ports(("model_inp", "in", 42)))
+        assert "(s14.4, s14.4, s14.4)" in said
+        as_recorded(said)
 
 
 class TestIntervals:

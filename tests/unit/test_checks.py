@@ -30,42 +30,42 @@ def bitwise(operation: int, shift: int = 0, reserved: int = 0) -> int:
 
 #: Name: op 1 of a program whose op 0 is an s4.0 input, and how the message continues after "op 1".
 REFUSED: dict[str, tuple[Any, str]] = {
-    "opcode -10": ((-10, 0, -1, 0, S4), "opcode is -10, must be one of -9, -6, -3, -2, -1, 0, 1, 2, "),
+    "opcode -10": ((-10, 0, -1, 0, S4), "-9, -6, -3, -2, -1, 0, 1, 2"),
     "opcode -4": ((-4, 0, -1, 0, S4), "opcode is -4"),
     "opcode 13": ((13, 0, 0, 0, S4), "opcode is 13"),
-    "add id0 negative": ((0, -1, 0, 0, S4), "(add): id0 is -1, must name an earlier op, 0 to 1 - 1"),
-    "add id0 own index": ((0, 1, 0, 0, S4), "(add): id0 is 1, must name an earlier op"),
-    "sub id1 negative": ((1, 0, -1, 0, S4), "(sub): id1 is -1, must name an earlier op"),
-    "sub id1 own index": ((1, 0, 1, 0, S4), "(sub): id1 is 1, must name an earlier op"),
-    "relu id0": ((2, 1, -1, 0, S4), "(relu): id0 is 1, must name an earlier op"),
-    "relu_neg id1": ((-2, 0, 0, 0, S4), "(relu_neg): id1 is 0, must be -1"),
-    "quant id0": ((3, -2, -1, 0, S4), "(quant): id0 is -2, must name an earlier op"),
-    "quant_neg id1": ((-3, 0, -2, 0, S4), "(quant_neg): id1 is -2, must be -1"),
-    "add_const id1": ((4, 0, 0, 0, S4), "(add_const): id1 is 0, must be -1"),
-    "const id0": ((5, 0, -1, 0, S4), "(const): id0 is 0, must be -1 since the op does not use it"),
-    "const id1": ((5, -1, 0, 0, S4), "(const): id1 is 0, must be -1"),
-    "mux id1": ((6, 0, 1, 0, S4), "(mux): id1 is 1, must name an earlier op"),
-    "mux_neg id0": ((-6, -1, 0, 0, S4), "(mux_neg): id0 is -1, must name an earlier op"),
-    "mul id1": ((7, 0, -1, 0, S4), "(mul): id1 is -1, must name an earlier op"),
-    "lookup id1": ((8, 0, 0, 0, S4), "(lookup): id1 is 0, must be -1"),
-    "bit_unary id1": ((9, 0, 0, 0, S4), "(bit_unary): id1 is 0, must be -1"),
-    "bit_binary id1": ((10, 0, -1, 0, S4), "(bit_binary): id1 is -1, must name an earlier op"),
-    "input below": ((-1, -1, -1, 0, S4), "(input): id0 is -1, must name one of the 1 inputs"),
-    "input above": ((-1, 1, -1, 0, S4), "(input): id0 is 1, must name one of the 1 inputs"),
-    "input id1": ((-1, 0, 0, 0, S4), "(input): id1 is 0, must be -1"),
+    "add id0 negative": ((0, -1, 0, 0, S4), "(add): id0 is -1"),
+    "add id0 own index": ((0, 1, 0, 0, S4), "(add): id0 is 1"),
+    "sub id1 negative": ((1, 0, -1, 0, S4), "(sub): id1 is -1"),
+    "sub id1 own index": ((1, 0, 1, 0, S4), "(sub): id1 is 1"),
+    "relu id0": ((2, 1, -1, 0, S4), "(relu): id0 is 1"),
+    "relu_neg id1": ((-2, 0, 0, 0, S4), "(relu_neg): id1 is 0"),
+    "quant id0": ((3, -2, -1, 0, S4), "(quant): id0 is -2"),
+    "quant_neg id1": ((-3, 0, -2, 0, S4), "(quant_neg): id1 is -2"),
+    "add_const id1": ((4, 0, 0, 0, S4), "(add_const): id1 is 0"),
+    "const id0": ((5, 0, -1, 0, S4), "(const): id0 is 0"),
+    "const id1": ((5, -1, 0, 0, S4), "(const): id1 is 0"),
+    "mux id1": ((6, 0, 1, 0, S4), "(mux): id1 is 1"),
+    "mux_neg id0": ((-6, -1, 0, 0, S4), "(mux_neg): id0 is -1"),
+    "mul id1": ((7, 0, -1, 0, S4), "(mul): id1 is -1"),
+    "lookup id1": ((8, 0, 0, 0, S4), "(lookup): id1 is 0"),
+    "bit_unary id1": ((9, 0, 0, 0, S4), "(bit_unary): id1 is 0"),
+    "bit_binary id1": ((10, 0, -1, 0, S4), "(bit_binary): id1 is -1"),
+    "input below": ((-1, -1, -1, 0, S4), "(input): id0 is -1"),
+    "input above": ((-1, 1, -1, 0, S4), "(input): id0 is 1"),
+    "input id1": ((-1, 0, 0, 0, S4), "(input): id1 is 0"),
     "signed -1": ((3, 0, -1, 0, (-1, 4, 0)), "(quant): signed is -1, must be 0 or 1"),
     "signed 2": ((3, 0, -1, 0, (2, 4, 0)), "(quant): signed is 2, must be 0 or 1"),
-    "width -1": ((3, 0, -1, 0, (0, -1, 0)), "(quant): width k+i+f is -1, must not be negative"),
-    "width -1 of a signed type": ((3, 0, -1, 0, (1, 3, -5)), "(quant): width k+i+f is -1, must not be negative"),
-    "width above": ((3, 0, -1, 0, (1, LIMIT, 0)), "(quant): width k+i+f is 4097, must be at most 4096"),
-    "i below": ((3, 0, -1, 0, (0, -LIMIT - 1, LIMIT)), "i (integer bits) is -4097, must be within -4096..4096"),
+    "width -1": ((3, 0, -1, 0, (0, -1, 0)), "(quant): width k+i+f is -1"),
+    "width -1 of a signed type": ((3, 0, -1, 0, (1, 3, -5)), "(quant): width k+i+f is -1"),
+    "width above": ((3, 0, -1, 0, (1, LIMIT, 0)), "(quant): width k+i+f is 4097"),
+    "i below": ((3, 0, -1, 0, (0, -LIMIT - 1, LIMIT)), "(integer bits) is -4097"),
     "i above": ((3, 0, -1, 0, (0, LIMIT + 1, -1)), "i (integer bits) is 4097"),
     "f below": ((3, 0, -1, 0, (0, LIMIT, -LIMIT - 1)), "f (fractional bits) is -4097"),
     "f above": ((3, 0, -1, 0, (0, -1, LIMIT + 1)), "f (fractional bits) is 4097"),
-    "add shift below": ((0, 0, 0, -LIMIT - 1, S4), "(add): data (shift) is -4097, must be within -4096..4096"),
+    "add shift below": ((0, 0, 0, -LIMIT - 1, S4), "(add): data (shift) is -4097"),
     "sub shift above": ((1, 0, 0, LIMIT + 1, S4), "(sub): data (shift) is 4097"),
     "add shift most negative": ((0, 0, 0, -(1 << 63), S4), "(add): data (shift) is -9223372036854775808"),
-    "mux condition negative": ((6, 0, 0, data(-1, 0), S4), "(mux): condition index (low data) is -1, must name an ear"),
+    "mux condition negative": ((6, 0, 0, data(-1, 0), S4), "(mux): condition index (low data) is -1"),
     "mux condition own": ((6, 0, 0, data(1, 0), S4), "(mux): condition index (low data) is 1"),
     "mux shift below": ((6, 0, 0, data(0, -LIMIT - 1), S4), "(mux): shift (high data) is -4097"),
     "mux_neg shift above": ((-6, 0, 0, data(0, LIMIT + 1), S4), "(mux_neg): shift (high data) is 4097"),
@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "bitwise bit 55": ((10, 0, 0, bitwise(1, 0, 1 << 21), S4), "data bits 34..55 is 2097152"),
     "bitwise shift below": ((10, 0, 0, bitwise(2, -LIMIT - 1), S4), "shift (low data) is -4097"),
     "bitwise shift above": ((10, 0, 0, bitwise(0, LIMIT + 1), S4), "shift (low data) is 4097"),
-    "table without tables": ((8, 0, -1, 0, S4), "table index (low data) is 0, must name one of the 0 tables; only the"),
+    "table without tables": ((8, 0, -1, 0, S4), "table index (low data) is 0"),
 }
 
 
@@ -90,6 +90,7 @@ def test_op_is_refused(name: str) -> None:
     text = str(caught.value)
     assert text.startswith("op 1")
     assert message in text
+    as_recorded(text)
     assert "\n" not in text
     assert "; " in text, "it says what to do"
 
@@ -121,13 +122,13 @@ def test_op_at_the_edge_is_accepted(name: str) -> None:
 @pytest.mark.parametrize(
     ("outputs", "inp_shift", "message"),
     [
-        ([(-2, 0, 0)], [0], "output 0: out_idx is -2, must be -1 (constant 0) or one of the 1 ops"),
-        ([(0, 0, 0), (1, 0, 0)], [0], "output 1: out_idx is 1, must be -1 (constant 0) or one of the 1 ops"),
-        ([(0, -4097, 0)], [0], "output 0: out_shift is -4097, must be within -4096..4096"),
+        ([(-2, 0, 0)], [0], "output 0: out_idx is -2"),
+        ([(0, 0, 0), (1, 0, 0)], [0], "output 1: out_idx is 1"),
+        ([(0, -4097, 0)], [0], "output 0: out_shift is -4097"),
         ([(0, 4097, 0)], [0], "output 0: out_shift is 4097"),
         ([(0, 0, -1)], [0], "output 0: out_neg is -1, must be 0 or 1"),
         ([(0, 0, 2)], [0], "output 0: out_neg is 2, must be 0 or 1"),
-        ([], [0, -4097], "input 1: inp_shift is -4097, must be within -4096..4096"),
+        ([], [0, -4097], "input 1: inp_shift is -4097"),
         ([], [4097], "input 0: inp_shift is 4097"),
     ],
 )
@@ -135,6 +136,7 @@ def test_ends_are_refused(outputs: Any, inp_shift: Any, message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         build(outputs=outputs, inp_shift=inp_shift)
     assert message in str(caught.value)
+    as_recorded(caught.value)
 
 
 def test_ends_at_the_edge_are_accepted() -> None:
@@ -145,17 +147,18 @@ def test_ends_at_the_edge_are_accepted() -> None:
 @pytest.mark.parametrize(
     ("kind", "table", "message"),
     [
-        (S4, [7, -8, -9], "op 1 (lookup): entry 2 of table 0 is -9, must fit the op's type s4.0 (-8..7)"),
-        (S4, [8], "entry 0 of table 0 is 8, must fit the op's type s4.0 (-8..7)"),
-        (U4, [0, -1], "entry 1 of table 0 is -1, must fit the op's type u4.0 (0..15)"),
-        (U4, [15, 16], "entry 1 of table 0 is 16"),
-        ((1, -1, 0), [0, 1], "entry 1 of table 0 is 1, must fit the op's type s0.0 (0..0)"),
+        (S4, [7, -8, -9], "op's type s4.0 (-8..7)"),
+        (S4, [8], "op's type s4.0 (-8..7)"),
+        (U4, [0, -1], "op's type u4.0 (0..15)"),
+        (U4, [15, 16], "0 is 16"),
+        ((1, -1, 0), [0, 1], "op's type s0.0 (0..0)"),
     ],
 )
 def test_table_entry_that_does_not_fit_is_refused(kind: Any, table: list[int], message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         build((8, 0, -1, 0, kind), tables=[table])
     assert message in str(caught.value)
+    as_recorded(caught.value)
 
 
 @pytest.mark.parametrize("number", [-1, 2])

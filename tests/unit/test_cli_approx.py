@@ -164,11 +164,13 @@ def test_a_table_of_knobs_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_what_no_network_has_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for data, words in (
-        (b"+++++\nc 1 1 90 0\n1 gpu conv 11\n-----\n" + OTHER, "line 6: 'd' is not for the same network as 'c'"),
-        (OTHER, "line 3: nodes are numbered 1, ... and not 1, 2, 3, ..."),
+        (b"+++++\nc 1 1 90 0\n1 gpu conv 11\n-----\n" + OTHER, "line 6: 'd'"),
+        (OTHER, "line 3: "),
     ):
         (tmp_path / "c.txt").write_bytes(data)
-        assert words in asked(capsys, "approx", "show", tmp_path / "c.txt")[1]
+        said = asked(capsys, "approx", "show", tmp_path / "c.txt")[1]
+        assert words in said
+        as_recorded(said)
 
 
 #: Arguments after ``approx``, and words of the one-line error.
@@ -176,16 +178,16 @@ WRONG = {
     "nowhere": ("show nowhere.txt", "cannot read configurations 'nowhere.txt'"),
     "folder": ("show .", "cannot read configurations '.'"),
     "damaged": ("show bad.txt", "'bad.txt', line 4, token 'convolve': unknown operation"),
-    "strict": ("show odd.txt --strict", "'odd.txt', line 4, token '11': fp16 with the number of fp32"),
+    "strict": ("show odd.txt --strict", "'odd.txt', line 4, token '11': fp16"),
     "knobs": ("show odd.txt --knobs odd.txt", "'odd.txt', line 1: parameters (column 2) is missing"),
-    "no-knobs": ("show odd.txt --knobs nowhere.txt", "cannot read table of knobs 'nowhere.txt'"),
-    "onto-itself": ("convert odd.txt -o odd.txt", "is the same file as"),
-    "onto-knobs": ("convert odd.txt --knobs bad.txt -o bad.txt", "is the same file as"),
+    "no-knobs": ("show odd.txt --knobs nowhere.txt", "knobs 'nowhere.txt'"),
+    "onto-itself": ("convert odd.txt -o odd.txt", "--output 'odd.txt'"),
+    "onto-knobs": ("convert odd.txt --knobs bad.txt -o bad.txt", "--knobs 'bad.txt'"),
     "no-output": ("convert odd.txt", "Missing option '-o'"),
-    "no-folder": ("convert good.txt -o nowhere/out.txt", "cannot write 'nowhere/out.txt'"),
+    "no-folder": ("convert good.txt -o nowhere/out.txt", "'nowhere/out.txt'"),
     "no-config": ("show odd.txt --strict --config d", "token '11'"),
-    "no-such-config": ("show good.txt --config d", "'good.txt' has no configuration 'd'; it has c"),
-    "config-and-curve": ("show good.txt --config c --pareto", "--config names one configuration and --pareto"),
+    "no-such-config": ("show good.txt --config d", "'good.txt'"),
+    "config-and-curve": ("show good.txt --config c --pareto", "--config names"),
     "no-verb": ("tell odd.txt", "No such command 'tell'"),
 }
 
@@ -203,6 +205,7 @@ def test_what_is_wrong_is_one_line(
     Path("bad.txt").write_bytes((HPVM / "bad" / "unknown_op.txt").read_bytes())
     out, err = asked(capsys, "approx", *words.split(), *(["--json"] if as_json else []), code=2)
     assert err.count("\n") == 1 and err.startswith("dais-verif: INVALID_INPUT: ") and says in err
+    as_recorded(err)
     assert (json.loads(out)["message"] in err) if as_json else out == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "good.txt", "odd.txt"]
     assert Path("odd.txt").read_bytes() == odd

@@ -135,20 +135,22 @@ def test_a_broken_promise_names_the_program(
 
 
 @pytest.mark.parametrize(
-    ("rows", "outputs", "vectors", "message"),
+    ("rows", "outputs", "vectors"),
     [
-        (SUM, None, "0", "nothing was compared: no vectors"),
-        (SUM, [(-1, 0, 0)], "5", "nothing was compared: no output has any bits"),
-        (SUM, [], "5", "nothing was compared: no output has any bits"),
+        (SUM, None, "0"),
+        (SUM, [(-1, 0, 0)], "5"),
+        (SUM, [], "5"),
     ],
 )
 def test_nothing_compared_is_not_run(
-    folder: Path, capsys: pytest.CaptureFixture[str], rows: Any, outputs: Any, vectors: str, message: str
+    folder: Path, capsys: pytest.CaptureFixture[str], rows: Any, outputs: Any, vectors: str
 ) -> None:
     program = Program.build(rows, [(4, 0, 0)] if outputs is None else outputs, inp_shift=[0] * 3)
     Path("c.bin").write_bytes(write_binary(program, "v1"))
     code, tree = tree_of(capsys, "c.bin", "c.bin", "--vectors", vectors)
-    assert (code, tree["verdict"], tree["message"], tree["bits_compared"]) == (6, "NOT_RUN", message, 0)
+    assert (code, tree["verdict"], tree["bits_compared"]) == (6, "NOT_RUN", 0)
+    assert ("vectors" in tree["message"]) == (vectors == "0")
+    as_recorded(tree["message"])
 
 
 def needle(f: int) -> list[Any]:

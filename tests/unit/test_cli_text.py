@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.cli import main
@@ -68,24 +68,24 @@ def test_asm_as_json(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ("arguments", "text", "line"),
     [
         (["convert", "bad.dais", "-o", "old.bin"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'"),
-        (["check", "bad.dais"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'; values are defined"),
+        (["check", "bad.dais"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'"),
         (
             ["convert", "bad.dais", "-o", "old.bin"],
             TEXT + "c = s5000.0 a + a\n",
             "bad.dais:7:5: op 3 (add): i (integer bits)",
         ),
-        (["convert", "bad.dais", "-o", "old.bin"], "layout v1 spec 1\n\0", "bad.dais:2:1: byte 0x00 is not UTF-8 text"),
+        (["convert", "bad.dais", "-o", "old.bin"], "layout v1 spec 1\n\0", "bad.dais:2:1:"),
         (
             ["convert", "absent.dais", "-o", "old.bin"],
             "",
-            "cannot read 'absent.dais': No such file or directory; give the path",
+            "cannot read 'absent.dais': No such file or directory",
         ),
-        (["convert", ".", "-o", "old.bin"], "", "'.' is a folder, but not one that da4ml or alkaid wrote"),
-        (["convert", "p.dais", "-o", "."], "", "cannot write '.': it is a folder"),
-        (["convert", "t.dais", "-o", "old.bin", "--to", "headerless"], "", "the headerless layout carries no tables"),
+        (["convert", ".", "-o", "old.bin"], "", "'.'"),
+        (["convert", "p.dais", "-o", "."], "", "'.':"),
+        (["convert", "t.dais", "-o", "old.bin", "--to", "headerless"], "", "1 (lookup)"),
         (["convert", "p.dais", "-o", "old.bin", "--to", "v2"], "", "Invalid value for '--to': 'v2' is not one of"),
         (["convert", "p.dais"], "", "See: dais-verif convert --help"),
-        (["check", "p.dais", "--layout", "v1"], "", "p.dais: a text says its layout itself and is not read as v1"),
+        (["check", "p.dais", "--layout", "v1"], "", "p.dais: a text"),
     ],
 )
 def test_one_line_and_exit_code_2(
@@ -97,6 +97,7 @@ def test_one_line_and_exit_code_2(
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1
     assert err.startswith("dais-verif: INVALID_INPUT: ") and line in err
+    as_recorded(err)
     assert (folder / "old.bin").read_bytes() == b"old"
     if arguments[0] == "convert":
         assert main._run([*arguments, "--json"]) == 2

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 pytest.importorskip("cocotb")
 
@@ -65,10 +65,14 @@ class TestPortsToReproduce:
 
 class TestUnknownInputs:
     def test_inputs_of_which_nothing_was_said_are_named(self, tmp_path: Path) -> None:
-        assert "the scoreboard does not know 2 inputs of mac: en, mode; " in unknown(tmp_path)
+        said = unknown(tmp_path)
+        assert "2 inputs of mac:" in said
+        as_recorded(said)
 
     def test_one_input(self, tmp_path: Path) -> None:
-        assert "does not know 1 input of mac: mode; " in unknown(tmp_path, enable="en")
+        said = unknown(tmp_path, enable="en")
+        assert "1 input of mac: mode" in said
+        as_recorded(said)
 
     def test_nothing_is_said_where_all_are_known(self, tmp_path: Path) -> None:
         assert unknown(tmp_path, enable="en", tables={"tie": {"mode": 5}}) == ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
+from support.said import as_recorded
 
 from dais_verif.dut.directives import Directives, as_synthesized, directives_of, readings, told
 
@@ -116,21 +118,22 @@ REFUSED = {
     b"(* whitebox *) module x;": "whitebox",
     b'(* ram_init_file = "x.mif" *) reg x;': "ram_init_file",
     b'reg x /* synthesis ram_init_file = "x.mif" */;': "ram_init_file",
-    b"(* `J(full_,case) *) case (x)": "a macro in an attribute",
-    b"(* keep = 1,\n`ifdef A\n x `endif *) reg x;": "a macro in an attribute",
-    b"`define J(a, b) a``b": "pasted tokens",
-    b"// see: please do translate_off": "a comment that may be a translate_off",
-    b"// synthesis translate_off\nx": "translate_off without translate_on",
-    b"// a translate_off\n`ifdef A\n// a translate_on\n`endif\n// a translate_on": "translate_off and translate_on in"
-    " different branches",
-    b"`define A x \\\n/* a translate_off */ y\n// a translate_on": "translate_off in a macro",
-    b'// a translate_off\n"/* a translate_on */"\n// a translate_on': "something like translate_on next to a real one",
+    b"(* `J(full_,case) *) case (x)": "",
+    b"(* keep = 1,\n`ifdef A\n x `endif *) reg x;": "",
+    b"`define J(a, b) a``b": "",
+    b"// see: please do translate_off": "translate_off",
+    b"// synthesis translate_off\nx": "translate_off",
+    b"// a translate_off\n`ifdef A\n// a translate_on\n`endif\n// a translate_on": "translate_off",
+    b"`define A x \\\n/* a translate_off */ y\n// a translate_on": "translate_off",
+    b'// a translate_off\n"/* a translate_on */"\n// a translate_on': "translate_on",
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_nobody_can_decide(text: bytes) -> None:
-    assert REFUSED[text] in directives_of(text).others
+    found = directives_of(text).others
+    assert any(REFUSED[text] in one for one in found)
+    as_recorded(", ".join(sorted(found)))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +149,8 @@ def test_what_nobody_can_decide(text: bytes) -> None:
 def test_marks_that_not_every_tool_obeys_alike(off: bytes, on: bytes, number: int) -> None:
     found = directives_of(off + b"\nx\n" + on + b"\n")
     assert (len(found.marks), found.others) == (number, frozenset())
-    assert any("only some tools obey" in line for line in told(found)) == (number > 1)
+    alike = list(told(replace(found, marks=frozenset())))
+    assert (list(told(found)) != alike) == (number > 1)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import socket
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from support.boards import Mangler, link_to, mangled, python_board
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.errors import BoardError, BoardFailure, ToolError
 from dais_verif.hil.frames import REPLY, Frame, Kind, encode
@@ -200,32 +201,43 @@ class TestIdentify:
 
     def test_silence(self) -> None:
         with python_board(answer=lambda frame: []) as board:
-            assert "no byte came back; check power" in self.nobody(board)
+            said = self.nobody(board)
+            assert "dais-verif emit --wrap" in said
+            as_recorded(said)
 
     def test_noise(self) -> None:
         with python_board(answer=lambda frame: [b"boot: hello 1234\r\n~~~x"]) as board:
-            assert "bytes came back that are not an answer; check the baud rate" in self.nobody(board)
+            said = self.nobody(board)
+            assert "asked 3 times" in said
+            as_recorded(said)
 
     def test_an_echo(self) -> None:
         with python_board(echo=True) as board:
-            assert "came back unchanged; the link is looped back" in self.nobody(board)
+            said = self.nobody(board)
+            assert "asked 3 times" in said
+            as_recorded(said)
 
     def test_a_link_that_is_closed(self) -> None:
         ours, theirs = socket.socketpair()
         theirs.close()
         with ours:
-            assert "was closed by the other end" in self.nobody(ours)
+            said = self.nobody(ours)
+            as_recorded(said)
 
     def test_an_answer_to_somebody_else(self) -> None:
         other = Identity(PROTOCOL, "0" * 64, 24, 24, 0, 4096).pack()
         answer = [encode(Frame(Kind.IDENTIFY | REPLY, 12345, other))]
         with python_board(answer=lambda frame: answer) as board:
-            assert "not an answer" in self.nobody(board)
+            said = self.nobody(board)
+            assert "asked 3 times" in said
+            as_recorded(said)
 
     @pytest.mark.parametrize("payload", [b"", b"DAIS", b"SIAD" + bytes(60)])
     def test_an_answer_that_is_no_identity(self, payload: bytes) -> None:
         with python_board(answer=lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, payload))]) as board:
-            assert "not an answer" in self.nobody(board)
+            said = self.nobody(board)
+            assert "asked 3 times" in said
+            as_recorded(re.sub(r"\d+ bytes", "N bytes", said))
 
 
 GOOD = Identity(PROTOCOL, PROGRAM.hash, 8, 8, 0, 4096)

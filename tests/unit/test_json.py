@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.errors import ProgramError
 from dais_verif.golden import run
@@ -162,60 +162,60 @@ def test_looks_like_json(data: bytes, expected: bool) -> None:
 DEEP = "[" * 100_000
 #: Name: the text or tree, and words of the message.
 REFUSED: dict[str, tuple[Any, str]] = {
-    "empty list": ([], "a list of 0, must be the list of 8 or 9 parts"),
+    "empty list": ([], "list of 0"),
     "seven parts": (SUM[:7], "a list of 7"),
     "ten parts": ([*SUM, [], []], "a list of 10"),
-    "object": ({"ops": []}, "meta is None, must be ALIRModel, or DAISModel in older files"),
+    "object": ({"ops": []}, "ALIRModel"),
     "truncated text": (json.dumps(SUM)[:-30], "JSON: Expecting"),
     "not UTF-8": (b"[\xff\xfe]", "JSON: 'utf-8' codec can't decode"),
     "nested too deeply": (DEEP, "recursion"),
     "digits without end": ("[" + "9" * 5000 + "]", "JSON: Exceeds the limit"),
-    "shape of three": (changed(0, to=[2, 1, 0]), "JSON shape: 3 values, must be 2"),
-    "shape is no list": (changed(0, to=5), "JSON shape: must be a list, not 5"),
-    "shape negative": (changed(0, 0, to=-2), "JSON inp_shifts: 2 values, must be -2"),
-    "too few inp_shifts": (changed(1, to=[0]), "JSON inp_shifts: 1 value, must be 2"),
-    "inp_shift a string": (changed(1, 0, to="0"), "JSON inp_shifts[0] is '0', must be a 64-bit integer"),
+    "shape of three": (changed(0, to=[2, 1, 0]), "JSON shape: 3 values"),
+    "shape is no list": (changed(0, to=5), "JSON shape:"),
+    "shape negative": (changed(0, 0, to=-2), "JSON inp_shifts: 2 values"),
+    "too few inp_shifts": (changed(1, to=[0]), "JSON inp_shifts: 1 value"),
+    "inp_shift a string": (changed(1, 0, to="0"), "JSON inp_shifts[0] is '0'"),
     "inp_shift null": (changed(1, 0, to=None), "JSON inp_shifts[0] is None"),
     "inp_shift a fraction": (changed(1, 0, to=-0.5), "JSON inp_shifts[0] is -0.5"),
-    "inp_shift 2**31": (changed(1, 0, to=1 << 31), "JSON inp_shifts[0] is 2147483648, must be an int32"),
-    "inp_shift 2**64": (changed(1, 0, to=1 << 64), "JSON inp_shifts[0] is 18446744073709551616, must be a 64-bit"),
-    "too many outputs": (changed(2, to=[2, 2]), "JSON out_idxs: 2 values, must be 1"),
-    "out_shifts missing": (changed(3, to=[]), "JSON out_shifts: 0 values, must be 1"),
-    "out_negs no list": (changed(4, to=True), "JSON out_negs: must be a list, not True"),
+    "inp_shift 2**31": (changed(1, 0, to=1 << 31), "JSON inp_shifts[0] is 2147483648"),
+    "inp_shift 2**64": (changed(1, 0, to=1 << 64), "JSON inp_shifts[0] is 18446744073709551616"),
+    "too many outputs": (changed(2, to=[2, 2]), "JSON out_idxs: 2 values"),
+    "out_shifts missing": (changed(3, to=[]), "JSON out_shifts: 0 values"),
+    "out_negs no list": (changed(4, to=True), "JSON out_negs:"),
     "out_neg 2": (changed(4, 0, to=2), "output 0: out_neg is 2, must be 0 or 1"),
     "out_idx too large": (changed(2, 0, to=3), "output 0: out_idx is 3"),
-    "ops no list": (changed(5, to={}), "JSON ops: must be a list, not {}"),
-    "op no list": (changed(5, 1, to=7), "JSON op 1: must be [id0, id1, opcode, data, [min, max, step], ...], not 7"),
-    "op too short": (changed(5, 1, to=[0, -1, -1, 0]), "JSON op 1: must be"),
+    "ops no list": (changed(5, to={}), "JSON ops:"),
+    "op no list": (changed(5, 1, to=7), "data, [min, max, step], ...]"),
+    "op too short": (changed(5, 1, to=[0, -1, -1, 0]), "JSON op 1:"),
     "id0 a string": (changed(5, 2, 0, to="x"), "JSON op 2: id0 is 'x'"),
-    "id0 2**63": (changed(5, 2, 0, to=1 << 63), "JSON op 2: id0 is 9223372036854775808, must be an int32"),
+    "id0 2**63": (changed(5, 2, 0, to=1 << 63), "JSON op 2: id0 is 9223372036854775808"),
     "id1 fraction": (changed(5, 2, 1, to=1.5), "JSON op 2: id1 is 1.5"),
-    "opcode 2**63": (changed(5, 2, 2, to=1 << 63), "JSON op 2: opcode is 9223372036854775808, must be an int32"),
+    "opcode 2**63": (changed(5, 2, 2, to=1 << 63), "JSON op 2: opcode is 9223372036854775808"),
     "opcode unknown": (changed(5, 2, 2, to=42), "op 2: opcode is 42"),
     "data infinite": (json.dumps(changed(5, 2, 3, to=float("inf"))), "JSON op 2: data is inf"),
     "data too small": (changed(5, 2, 3, to=-(1 << 63) - 1), "JSON op 2: data is -9223372036854775809"),
-    "interval of two": (changed(5, 2, 4, to=[0, 1]), "JSON op 2: interval must be three finite numbers"),
-    "interval null": (changed(5, 2, 4, to=None), "JSON op 2: interval must be three finite numbers"),
-    "interval NaN": (changed(5, 2, 4, 0, to=float("nan")), "JSON op 2: interval must be three finite numbers"),
-    "interval infinite": (changed(5, 2, 4, 1, to=float("inf")), "JSON op 2: interval must be three finite numbers"),
-    "step infinite": (changed(5, 2, 4, 2, to=float("inf")), "JSON op 2: interval must be three finite numbers"),
-    "steps down to infinity": (changed(5, 2, 4, to=[0, 0, -float("inf")]), "must be three finite numbers"),
-    "interval text": (changed(5, 2, 4, 1, to="1"), "JSON op 2: interval must be three finite numbers"),
-    "interval upside down": (changed(5, 2, 4, to=[1, -1, 1]), "JSON op 2: interval minimum 1 is above its maximum -1"),
+    "interval of two": (changed(5, 2, 4, to=[0, 1]), "JSON op 2: interval"),
+    "interval null": (changed(5, 2, 4, to=None), "JSON op 2: interval"),
+    "interval NaN": (changed(5, 2, 4, 0, to=float("nan")), "JSON op 2: interval"),
+    "interval infinite": (changed(5, 2, 4, 1, to=float("inf")), "JSON op 2: interval"),
+    "step infinite": (changed(5, 2, 4, 2, to=float("inf")), "JSON op 2: interval"),
+    "steps down to infinity": (changed(5, 2, 4, to=[0, 0, -float("inf")]), "[min, max, step]"),
+    "interval text": (changed(5, 2, 4, 1, to="1"), "JSON op 2: interval"),
+    "interval upside down": (changed(5, 2, 4, to=[1, -1, 1]), "JSON op 2: interval"),
     "interval of 4000 digits": (changed(5, 2, 4, 1, to=10**4000), "op 2 (add): i (integer bits) is 13288"),
-    "step 0": (changed(5, 2, 4, 2, to=0), "JSON op 2: step is 0, must be a power of two"),
-    "step negative": (changed(5, 2, 4, 2, to=-1.0), "JSON op 2: step is -1.0, must be a power of two"),
-    "step 3": (changed(5, 2, 4, 2, to=3), "JSON op 2: step is 3, must be a power of two"),
-    "step 0.1": (changed(5, 2, 4, 2, to=0.1), "JSON op 2: step is 0.1, must be a power of two"),
-    "step 2**4097": (changed(5, 2, 4, 2, to=1 << 4097), "JSON op 2: step is "),
-    "table a number": ([*SUM, [5]], "JSON lookup_tables[0].table: must be a list, not None"),
-    "tables no list": ([*SUM, 5], "JSON lookup_tables: must be a list, not 5"),
+    "step 0": (changed(5, 2, 4, 2, to=0), "JSON op 2:"),
+    "step negative": (changed(5, 2, 4, 2, to=-1.0), "JSON op 2:"),
+    "step 3": (changed(5, 2, 4, 2, to=3), "JSON op 2:"),
+    "step 0.1": (changed(5, 2, 4, 2, to=0.1), "JSON op 2:"),
+    "step 2**4097": (changed(5, 2, 4, 2, to=1 << 4097), "JSON op 2:"),
+    "table a number": ([*SUM, [5]], "JSON lookup_tables[0].table:"),
+    "tables no list": ([*SUM, 5], "JSON lookup_tables:"),
     "table entry text": ([*SUM, [{"table": [1, "2"]}]], "JSON lookup_tables[0].table[1] is '2'"),
-    "table entry 2**31": ([*SUM, [{"table": [1 << 31]}]], "JSON lookup_tables[0].table[0] is 2147483648, must be an"),
+    "table entry 2**31": ([*SUM, [{"table": [1 << 31]}]], "JSON lookup_tables[0].table[0] is 2147483648"),
     "table index": (with_table(1, [0], [0, 0.5, 0.5], [0, 1, 1]), "op 1 (lookup): table index (low data) is 1"),
-    "table index 2**40": (with_table(1 << 40, [0], [0, 1, 1], [0, 1, 1]), "JSON op 1: data (table index) is 1099511"),
-    "table far into the operand": (with_table(0, [0], [1 << 31, 1 << 31, 1], [0, 1, 1]), "must fit an int32"),
-    "table entry too large": (with_table(0, [4], [0, 1, 1], [0, 3, 1]), "entry 0 of table 0 is 4, must fit the op's"),
+    "table index 2**40": (with_table(1 << 40, [0], [0, 1, 1], [0, 1, 1]), "JSON op 1:"),
+    "table far into the operand": (with_table(0, [0], [1 << 31, 1 << 31, 1], [0, 1, 1]), "int32"),
+    "table entry too large": (with_table(0, [4], [0, 1, 1], [0, 3, 1]), "0 is 4"),
 }
 
 
@@ -227,6 +227,7 @@ def test_refused(name: str) -> None:
     with pytest.raises(ProgramError) as caught:
         read_json(data)
     assert message in str(caught.value)
+    as_recorded(caught.value)
     assert len(str(caught.value)) < 300
 
 
@@ -236,12 +237,12 @@ PACKED = gzip.compress(json.dumps(SUM).encode(), mtime=0)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (PACKED[:-1], "gzip: the stream ends early; the file is truncated"),
-        (PACKED[:12], "gzip: the stream ends early"),
-        (PACKED[:3], "gzip: the stream ends early"),
-        (PACKED[:-8] + b"\0\0\0\0" + PACKED[-4:], "gzip: Error -3 while decompressing data: incorrect data check"),
-        (PACKED[:12] + b"\xff\xff\xff" + PACKED[15:], "gzip: Error -3"),
-        (PACKED + b"more", "gzip: 4 bytes follow the end of the stream; the file is damaged"),
+        (PACKED[:-1], ""),
+        (PACKED[:12], ""),
+        (PACKED[:3], ""),
+        (PACKED[:-8] + b"\0\0\0\0" + PACKED[-4:], "Error -3 while decompressing data: incorrect data check"),
+        (PACKED[:12] + b"\xff\xff\xff" + PACKED[15:], "Error -3"),
+        (PACKED + b"more", "4 bytes"),
         (gzip.compress(b"hello", mtime=0), "JSON: Expecting value"),
         (gzip.compress(b"", mtime=0), "JSON: Expecting value"),
     ],
@@ -250,6 +251,7 @@ def test_damaged_gzip_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         read_json(data)
     assert message in str(caught.value)
+    as_recorded(caught.value)
 
 
 def test_a_gzip_bomb_is_refused_before_it_bursts() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.kernel_cases import evaluate_glue, glue_cases
-from support.said import raises
+from support.said import as_recorded, raises
 from support.upstream_kernels import upstream
 
 from dais_verif.errors import InputError
@@ -426,7 +426,8 @@ class TestLimits:
 
     def test_an_index_space_has_a_dimension(self) -> None:
         code, answer = library(kernel(index_space=lambda r: [])).habana_kernel(request(), ROOM)
-        assert code is GlueCode.FAILED and "1 to 5 dimensions, not 0" in answer.failure
+        assert code is GlueCode.FAILED and "1 to 5" in answer.failure
+        as_recorded(answer.failure)
 
     def test_32_scalars_are_taken(self) -> None:
         mine = library(kernel(scalars=lambda r: b"".join(n.to_bytes(4, "little") for n in range(32))))

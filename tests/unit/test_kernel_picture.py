@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from support.kernel_instances import OUT, S5, instance, instances
 from support.pages import passed_run
+from support.said import as_recorded
 
 import dais_verif
 from dais_verif.cli import main
@@ -175,7 +176,7 @@ class TestCharts:
     def test_what_has_no_form_says_why(self) -> None:
         picture = dais_verif.draw_kernel(Path(__file__).parents[2] / "examples" / "kernels" / "print_test.toml")
         assert [chart.form for chart in picture.charts] == ["memory"]
-        assert "the stream form needs an input" in picture.unfit["stream"]
+        as_recorded(picture.unfit["stream"])
 
     def test_loads_end_before_the_start(self) -> None:
         loads = [one for one in chart_of(INSTANCES["concat"], "memory").activities if one.what == "load"]
@@ -186,54 +187,6 @@ def stream_instance() -> KernelInstance:
     """Return a 2x2 pool with stride 2, which gives an output for every other pixel of every other line."""
     given = {"pad_w": 0, "pad_h": 0, "stride_w": 2, "stride_h": 2, "dilation_w": 1, "dilation_h": 1}
     return instance("max_pool", [Tensor.of(S5, 6, 4, 1)], (3, 2, 1), POOL.pack({**given, "kernel_w": 2, "kernel_h": 2}))
-
-
-TEXT = """\
-kernel      max_pool
-members     6, in an index space of 3 x 2 x 1
-shown       member 1,1,0, marked #
-
-  [0] across, [1] down, [2] = 0
-        0 2
-     0  ...
-     1  .#.
-
-reads input 0[0, 2..3, 2..3] of shape (1, 4, 6), s5.2: 4 elements
-  input 0[0, :, :]
-        0    5
-     0  ......
-     1  ......
-     2  ..##..
-     3  ..##..
-
-writes output 0[0, 1, 1] of shape (1, 2, 3), s10.3: 1 element
-  output 0[0, :, :]
-        0 2
-     0  ...
-     1  .#.
-
-memory form: cycle 0 is start, all members are done in cycle 28
-                        0         10        20
-  load input 0  <lllllll
-  member 0,0,0           rrrrrcw
-  member 1,0,0               rrrrrcw
-  member 2,0,0                   rrrrrcw
-  member 0,1,0                       rrrrrcw
-  member 1,1,0                           rrrrrcw
-  member 2,1,0                               rrrrrcw
-  l load, r read, c compute, w write
-
-stream form: cycle 0 is the first pixel, all members are done in cycle 23
-                0         10        20
-  load input 0  llllllllllllllllllllllll
-  member 0,0,0  rrrrrrrw
-  member 1,0,0    rrrrrrrw
-  member 2,0,0      rrrrrrrw
-  member 0,1,0              rrrrrrrw
-  member 1,1,0                rrrrrrrw
-  member 2,1,0                  rrrrrrrw
-  l load, r read, c compute, w write
-"""
 
 
 def text_of(picture: KernelPicture, width: int = 100) -> str:
@@ -268,11 +221,12 @@ class TestRenderings:
         return picture_of(stream_instance())
 
     def test_text(self, picture: KernelPicture) -> None:
-        assert text_of(picture) == TEXT
+        as_recorded(text_of(picture))
 
     def test_a_narrow_terminal_has_coarser_charts(self, picture: KernelPicture) -> None:
         text = text_of(picture, 40)
-        assert "2 cycles per character" in text and max(map(len, text.split("memory form")[1].splitlines()[1:9])) < 42
+        as_recorded(text)
+        assert max(map(len, text.split("memory form")[1].splitlines()[1:9])) < 42
 
     def test_pads_and_broken_laws_are_told(self, tmp_path: Path) -> None:
         one = INSTANCES["max_pool"]
@@ -282,8 +236,8 @@ class TestRenderings:
         mapping = replace(one.mapping, outputs=(replace(tensor, addressing=moved),))
         picture = picture_of(replace(one, mapping=mapping), [0, 0, 0])
         text = text_of(picture)
-        assert "of them outside and read as -4" in text and "+ outside of the tensor" in text
-        assert "broken      output 0: the pattern is exceeded" in text
+        assert "-4" in text and "broken      output 0: " in text
+        as_recorded(text)
         write_kernel_page(picture, tmp_path / "k.html")
         assert "breaks a law" in (tmp_path / "k.html").read_text()
         assert "broken" not in text_of(picture_of(one, [0, 0, 0]))
@@ -351,11 +305,11 @@ class TestVerb:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("FILE", "--member", "3,1,0"), "--member is 3,1,0; max_pool has an index space of 3 x 2 x 1"),
+            (("FILE", "--member", "3,1,0"), "--member is 3,1,0; max_pool"),
             (("FILE", "--member", "1"), "--member is 1; max_pool"),
-            (("FILE", "--member", "a"), "--member is 'a', must be coordinates"),
-            (("relu", "--member", "1"), "--member is for instances"),
-            (("relu", "--html", "x.html"), "A page shows an instance"),
+            (("FILE", "--member", "a"), "--member is 'a'"),
+            (("relu", "--member", "1"), "--member"),
+            (("relu", "--html", "x.html"), ""),
             (("none.toml",), "none.toml"),
         ],
         ids=["outside", "dimensions", "number", "name", "page", "file"],
@@ -365,6 +319,7 @@ class TestVerb:
     ) -> None:
         _, err = self.run(capsys, *(file if word == "FILE" else word for word in words), code=2)
         assert said in err and err.count("\n") == 1
+        as_recorded(err)
 
     def test_members_of_functions_are_checked_too(self, file: Path) -> None:
         with pytest.raises(InputError, match="member is 0,9,0"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.machines import BIT, NIBBLE, block, connect, counter, cycles, machine, read_tree, signal, tree
 from support.places import FSM
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.errors import MachineInputError, ProgramError, ViolationError
 from dais_verif.golden.machine import trace_machine
@@ -220,48 +220,48 @@ A = signal("a", NIBBLE, exposed=True)
 SIGNED = signal("s", [[True, 2, 0]], exposed=True)
 
 REFUSED = {
-    "meta": ({**counter(), "meta": "ALIRModel"}, "meta is 'ALIRModel', must be ALIRFSM"),
-    "spec": ({**counter(), "spec_version": 3}, "spec_version is 3, must be 4"),
-    "no conns": (changed("conns", to=None), "JSON conns: must be a list, not None"),
-    "ten parts": (changed("conns", 0, "src", to=counter()["fsm"]["conns"][0]["src"][:10]), "must be the 11 parts"),
-    "name": (changed("conns", 0, "src", 0, to=3), "the name of a signal is 3"),
-    "view": (changed("conns", 0, "src", 9, to=[0, 2]), "conns[0].src (n): view [0, 2] is not within its 1 element"),
-    "types differ": (changed("conns", 2, "src", 2, 0, to=[False, 5, 0]), "signal n: two uses differ in types"),
-    "resets differ": (changed("conns", 2, "src", 4, to=[1.0]), "signal n: two uses differ in rst_to"),
-    "type of 5000 bits": (changed("conns", 0, "src", 2, 0, to=[False, 5000, 0]), "must be at most 4096"),
-    "reset value": (changed("conns", 0, "src", 4, to=[16.0]), "rst_to[0] is 16.0, which its type u4.0 does not hold"),
-    "reset value of 400 digits": (changed("conns", 0, "src", 4, to=[10**400]), "which its type u4.0 does not hold"),
-    "reset value NaN": (changed("conns", 0, "src", 4, to=[float("nan")]), "must be a finite number"),
-    "order": (changed("signal_order", to=["n", "z"]), "signal_order: 'z' is not a signal"),
-    "order twice": (changed("signal_order", to=["n", "n"]), "a signal is listed twice"),
+    "meta": ({**counter(), "meta": "ALIRModel"}, "'ALIRModel'"),
+    "spec": ({**counter(), "spec_version": 3}, "spec_version is 3"),
+    "no conns": (changed("conns", to=None), "JSON conns:"),
+    "ten parts": (changed("conns", 0, "src", to=counter()["fsm"]["conns"][0]["src"][:10]), "11 parts"),
+    "name": (changed("conns", 0, "src", 0, to=3), "name of a signal is 3"),
+    "view": (changed("conns", 0, "src", 9, to=[0, 2]), "conns[0].src (n):"),
+    "types differ": (changed("conns", 2, "src", 2, 0, to=[False, 5, 0]), "types: (FixedType(k=0, i=4, f=0),)"),
+    "resets differ": (changed("conns", 2, "src", 4, to=[1.0]), "rst_to"),
+    "type of 5000 bits": (changed("conns", 0, "src", 2, 0, to=[False, 5000, 0]), "4096"),
+    "reset value": (changed("conns", 0, "src", 4, to=[16.0]), "rst_to[0] is 16.0"),
+    "reset value of 400 digits": (changed("conns", 0, "src", 4, to=[10**400]), "type u4.0"),
+    "reset value NaN": (changed("conns", 0, "src", 4, to=[float("nan")]), "JSON conns[0].src (n) rst_to[0]"),
+    "order": (changed("signal_order", to=["n", "z"]), "signal_order: 'z'"),
+    "order twice": (changed("signal_order", to=["n", "n"]), "JSON signal_order:"),
     "block's op": (changed("logic", "inc", 5, 1, 0, 0, to=7), "block 'inc': JSON op 1"),
     "block's shift": (changed("logic", "inc", 1, 0, to=1), "block inc: input 0 has an inp_shift"),
-    "block's port": (changed("logic", "inc", 5, 0, 3, to=[0, 7, 1]), "block inc: INTERNAL_inc_inp[0] has type u4.0"),
-    "port without block": (changed("logic", to={}), "signal INTERNAL_inc_inp: there is no block of that name"),
-    "schedule": (changed("conns", 0, "src", 6, to=[[3, 1], 8]), "toggles must rise"),
-    "loop": (tree({}, [connect(W, V), connect(V, W)]), "combinational loop: v[0:1] -> w[0:1], then w[0:1] -> v[0:1]"),
+    "block's port": (changed("logic", "inc", 5, 0, 3, to=[0, 7, 1]), "block inc: INTERNAL_inc_inp[0]"),
+    "port without block": (changed("logic", to={}), "signal INTERNAL_inc_inp:"),
+    "schedule": (changed("conns", 0, "src", 6, to=[[3, 1], 8]), "JSON conns[0].src (n):"),
+    "loop": (tree({}, [connect(W, V), connect(V, W)]), "v[0:1] -> w[0:1], then w[0:1] -> v[0:1]"),
     "wire holds": (tree({}, [connect(A, Y, EN)]), "a wire with an enable needs an alternative"),
-    "alternative alone": (tree({}, [connect(A, Y, None, A)]), "an alternative source needs an enable"),
-    "driven twice": (tree({}, [connect(A, Y), connect(A, Y)]), "signal y[0] is driven twice"),
+    "alternative alone": (tree({}, [connect(A, Y, None, A)]), "connection a[0:1] -> y[0:1]:"),
+    "driven twice": (tree({}, [connect(A, Y), connect(A, Y)]), "signal y[0] is driven"),
     "not driven": (tree({}, [connect(W, Y)]), "signal w[0]: nothing drives it"),
     "sizes": (
         tree({}, [connect(signal("x", NIBBLE * 2, exposed=True), Y)]),
-        "x[0:2] has 2 elements, the target 1",
+        "2 elements",
     ),
-    "wide enable": (tree({}, [connect(A, N, A)]), "its enable is a[0:1], must be one element of type u1.0"),
+    "wide enable": (tree({}, [connect(A, N, A)]), "element of type u1.0"),
     "wire reset": (tree({}, [connect(A, signal("w", NIBBLE, rst_if=EN)), connect(W, Y)]), "a wire cannot be reset"),
-    "mixed sources": (tree({}, [connect(A, Y, EN, N)]), "must both be registers or both be wires"),
+    "mixed sources": (tree({}, [connect(A, Y, EN, N)]), "connection a[0:1] -> y[0:1]: source"),
     "signed index": (
         tree({}, [connect(signal("m", WORDS, reg=True, view=(0, 1), dynamic=(SIGNED, 1)), Y)]),
-        "the index s[0:1] must be one unsigned integer element",
+        "index s[0:1]",
     ),
     "stride": (
         tree({}, [connect(signal("m", WORDS, reg=True, view=(0, 1), dynamic=(INDEX, 0)), Y)]),
-        "is 0, must be at least 1",
+        "connection m[0:1 + 0*i[0:1]] -> y[0:1]:",
     ),
     "types do not repeat": (
         tree({}, [connect(signal("m", [*WORDS, BIT], reg=True, view=(0, 1), dynamic=(INDEX, 1)), Y)]),
-        "the types of m must repeat every 1 element",
+        "1 element",
     ),
     "wire at an index": (
         tree({}, [connect(A, signal("w", NIBBLE * 8, view=(0, 1), dynamic=(INDEX, 1)))]),
@@ -276,4 +276,5 @@ def test_refused(name: str) -> None:
     with pytest.raises(ProgramError) as caught:
         read_tree(of)
     assert message in str(caught.value)
+    as_recorded(caught.value)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.errors import ProgramError
@@ -60,67 +60,67 @@ def test_parts_of_views() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
-    "twice": (lambda m: (m.wire("x", BYTE), m.input("x", BYTE)), "signal x: there is already a signal of this name"),
-    "block twice": (lambda m: (m.block("b", ADD), m.block("b", ADD)), "block b: there is already a block of this name"),
-    "values": (lambda m: m.register("r", [BYTE] * 2, initial=[1]), "signal r: 1 initial values for 2 elements"),
-    "too large": (lambda m: m.register("r", BYTE, initial=256), "does not hold the initial value 256"),
-    "off grid": (lambda m: m.register("r", BYTE, initial=0.5), "does not hold the initial value 1/2"),
-    "stranger": (lambda m: m.connect(View("z", 0, 1), m.wire("w", BYTE)), "z[0:1] is not a signal of this machine"),
-    "beyond": (lambda m: m.connect(View("w", 0, 2), m.wire("w", BYTE)), "w[0:2] is not a signal of this machine"),
+    "twice": (lambda m: (m.wire("x", BYTE), m.input("x", BYTE)), "signal x:"),
+    "block twice": (lambda m: (m.block("b", ADD), m.block("b", ADD)), "block b:"),
+    "values": (lambda m: m.register("r", [BYTE] * 2, initial=[1]), "2 elements"),
+    "too large": (lambda m: m.register("r", BYTE, initial=256), "value 256"),
+    "off grid": (lambda m: m.register("r", BYTE, initial=0.5), "value 1/2"),
+    "stranger": (lambda m: m.connect(View("z", 0, 1), m.wire("w", BYTE)), "z[0:1]"),
+    "beyond": (lambda m: m.connect(View("w", 0, 2), m.wire("w", BYTE)), "w[0:2]"),
     "not a number": (
         lambda m: m.register("r", BYTE, initial=math.nan),
-        "signal r: the initial value nan must be",
+        "signal r:",
     ),
     "infinite": (
         lambda m: m.register("r", BYTE, initial=[math.inf]),
-        "signal r: the initial value inf must be",
+        "signal r:",
     ),
-    "numpy's infinity": (lambda m: m.register("r", BYTE, initial=np.float32("inf")), "signal r: the initial value"),
+    "numpy's infinity": (lambda m: m.register("r", BYTE, initial=np.float32("inf")), "signal r:"),
     "a text as values": (
         lambda m: m.register("r", [BYTE] * 2, initial="34"),
-        "the initial value '34' must be",
+        "value '34'",
     ),
-    "no values": (lambda m: m.register("r", BYTE, initial=object()), "signal r: the initial value <object"),
+    "no values": (lambda m: m.register("r", BYTE, initial=object()), "value <object"),
     "a reset of another machine": (
         lambda m: (m.register("r", BYTE, reset=MachineBuilder().input("q", BIT)), m.build()),
-        "signal r: its reset: q[0:1] is not a signal of this machine",
+        "reset: q[0:1]",
     ),
     "a reset that is not a view": (
         lambda m: m.register("r", BYTE, reset="rst"),
-        "signal r: its reset: 'rst' is not a view",
+        "reset: 'rst'",
     ),
     "an index that is not a view": (
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(2)),
-        "a connection: 2 is not a view",
+        "connection: 2",
     ),
     "a stride that is no int": (
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(m.input("i", BYTE), 0.5)),
-        "must be given as int",
+        "connection: View(signal='..., stride=0.5)):",
     ),
-    "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is not a view"),
-    "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is not a view"),
-    "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a string of 1 to 255 characters"),
-    "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name must be"),
-    "a name that is no text": (lambda m: m.input(5, BYTE), "signal 5: a name must be"),
-    "a long name": (lambda m: m.register("x" * 256, BYTE), "a name must be a string of 1 to 255 characters"),
-    "a block of no name": (lambda m: m.block(None, ADD), "block None: a name must be"),
-    "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "a name must be a string of 1 to 255"),
-    "no program": (lambda m: m.block("b", "p.bin"), "block b: 'p.bin' is not a program"),
-    "too wide": (lambda m: m.input("x", FixedType(0, 5000, 0)), "signal x: type u5000.0: its width is 0 to 4096"),
-    "too narrow": (lambda m: m.input("x", FixedType(0, -3, 0)), "signal x: type u-3.0: its width is 0 to 4096"),
-    "a type that is none": (lambda m: m.input("x", (0, 4, 0)), "signal x: types[0] is 0, must be a FixedType"),
-    "a text as type": (lambda m: m.input("x", "u4.0"), "signal x: types[0] is 'u', must be a FixedType"),
+    "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "connection: 3"),
+    "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "connection: None"),
+    "no name": (lambda m: m.input("", BYTE), "signal '': a name"),
+    "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name"),
+    "a name that is no text": (lambda m: m.input(5, BYTE), "signal 5: a name"),
+    "a long name": (lambda m: m.register("x" * 256, BYTE), "1 to 255"),
+    "a block of no name": (lambda m: m.block(None, ADD), "block None: a name"),
+    "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "1 to 255"),
+    "no program": (lambda m: m.block("b", "p.bin"), "'p.bin'"),
+    "too wide": (lambda m: m.input("x", FixedType(0, 5000, 0)), "width is 0 to 4096"),
+    "too narrow": (lambda m: m.input("x", FixedType(0, -3, 0)), "width is 0 to 4096"),
+    "a type that is none": (lambda m: m.input("x", (0, 4, 0)), "types[0] is 0"),
+    "a text as type": (lambda m: m.input("x", "u4.0"), "types[0] is 'u'"),
     "a number as type": (
         lambda m: m.input("x", 4),
-        "signal x: 4 is neither a FixedType with int fields nor a sequence",
+        "FixedType",
     ),
-    "a type of halves": (lambda m: m.input("x", FixedType(0, 4, 0.5)), "is neither a FixedType with int fields"),
+    "a type of halves": (lambda m: m.input("x", FixedType(0, 4, 0.5)), "FixedType"),
     "toggles that fall": (
         lambda m: m.input("x", BYTE, schedule=Schedule((3, 1), 8)),
-        "must rise and lie within one period",
+        "Schedule(toggles=(3, 1), period=8)",
     ),
-    "no toggles": (lambda m: m.output("y", BYTE, schedule=Schedule((), 4)), "must rise and lie within one period"),
-    "no schedule": (lambda m: m.output("y", BYTE, schedule=(1, 4)), "signal y: (1, 4) is not a Schedule"),
+    "no toggles": (lambda m: m.output("y", BYTE, schedule=Schedule((), 4)), "Schedule(toggles=(), period=4)"),
+    "no schedule": (lambda m: m.output("y", BYTE, schedule=(1, 4)), "Schedule"),
     "undriven": (lambda m: (m.wire("w", BYTE), m.build()), "signal w[0]: nothing drives it"),
 }
 
@@ -131,6 +131,8 @@ def test_refused(name: str) -> None:
     with pytest.raises(ProgramError) as caught:
         call(MachineBuilder())
     assert message in str(caught.value) and "\n" not in str(caught.value)
+    if name != "no values":  # which has an address
+        as_recorded(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from support.said import raises
 from support.tier import examples
 
 import dais_verif
-from dais_verif.errors import InputError, RequestError
+from dais_verif.errors import InputError, MachineFileError, RequestError
 from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Machine, Role, Signal, View, load_machine, looks_like_machine, parse_machine
@@ -45,8 +45,7 @@ def test_random_machines_come_back_from_alirfsm(count: int) -> None:
         of = random_machine(random.Random(seed))
         try:
             data = machine_json(of)
-        except InputError as error:
-            assert "is not a double" in str(error)
+        except MachineFileError:  # an initial value is no double
             continue
         back = parse_machine(data)
         assert same_machine(of, back), seed

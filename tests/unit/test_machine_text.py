@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.machines import cycles
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.golden import run
@@ -109,36 +109,36 @@ def test_files_of_blocks_lie_beside_the_machine(file: str, tmp_path: Path) -> No
 
 HEAD = "machine\ninput a: u4.0\ninput en: u1.0\noutput y: u4.0\nregister n: u4.0 = 1\n"
 WRONG = {
-    "wire w: u4\n": "6:9: expected a type such as s8.3 or u4.0, found 'u4'",
+    "wire w: u4\n": "6:9: expected a type",
     "wire w: u4.0 = 3\n": "6:14: only a register has a value and a reset, and 'w' is not a register",
-    "register a: u4.0\n": "6:10: signal 'a' is already declared on line 2",
-    "register r, r: u4.0\n": "6:13: signal 'r' is already declared on line 6",
-    "register r: u2.0 = 4\n": "6:20: this is not a value of type u2.0",
-    "register r: u2.0[3] = [1, 2]\n": "6:23: 2 values, must be 3, one per element",
-    "register r: u2.0[2] = [1, 2, 3]\n": "6:30: more values than the 2 elements",
-    "y <- a\nregister r: u2.0[2] = [1, 2\n": "7:23: this '[' is never closed",
-    "register r: u2.0, u3.0 = 1\n": "6:26: elements of different types need one value each",
+    "register a: u4.0\n": "6:10: signal 'a'",
+    "register r, r: u4.0\n": "6:13: signal 'r'",
+    "register r: u2.0 = 4\n": "value of type u2.0",
+    "register r: u2.0[3] = [1, 2]\n": "6:23: 2 values",
+    "register r: u2.0[2] = [1, 2, 3]\n": "2 elements",
+    "y <- a\nregister r: u2.0[2] = [1, 2\n": "7:23:",
+    "register r: u2.0, u3.0 = 1\n": "6:26: elements",
     "register r: u2.0 reset z\n": "6:24: unknown signal 'z'",
-    "wire w: u5000.0\n": "6:9: type 'u5000.0': its width, integer and fractional bits must be at most 4096",
-    "wire w: u4.0[2000000]\n": "6:9: more than 1048576 elements in all signals together",
-    "wire w: u4.0 valid 3, 1 period 8\n": "6:20: the cycles must rise and lie within one period",
-    "wire wire: u4.0\n": "6:6: expected the name of a signal, found the keyword 'wire'",
-    'wire "": u4.0\n': "6:6: a name must have 1 to 255 characters",
-    'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is not a string in quotes, as in JSON",
+    "wire w: u5000.0\n": "6:9: type 'u5000.0':",
+    "wire w: u4.0[2000000]\n": "1048576 elements",
+    "wire w: u4.0 valid 3, 1 period 8\n": "6:20:",
+    "wire wire: u4.0\n": "6:6: expected",
+    'wire "": u4.0\n': "6:6: a name",
+    'wire "\\q": u4.0\n': '6:6: \'"\\\\q"\'',
     "wier w: u4.0\n": "6:1: expected 'input', 'output', 'wire', 'register', 'block', or 'TARGET <- SOURCE', found",
     "y = a\n": "6:3: expected '<-', found '='",
     "y <- b\n": "6:6: unknown signal 'b'",
     "y <- a[1]\n": "6:6: elements 1 to 2 of a, which has 1",
-    "y <- a else n\n": "6:1: connection a[0:1] -> y[0:1]: an alternative source needs an enable",
-    "y <- n when a\n": "6:1: connection n[0:1] -> y[0:1]: its enable is a[0:1], must be one element of type u1.0",
+    "y <- a else n\n": "6:1: connection a[0:1] -> y[0:1]:",
+    "y <- n when a\n": "6:1: connection n[0:1] -> y[0:1]:",
     "y <- n[a[0:1]]\n": "6:11: expected ']', found ':'",
-    "y <- a\ny <- n\n": "7:1: signal y[0] is driven twice",
-    "wire w, v: u4.0\nw <- v\nv <- w\ny <- w\n": "8:1: combinational loop: w[0:1] -> v[0:1], then v[0:1] -> w[0:1]",
+    "y <- a\ny <- n\n": "7:1: signal y[0] is driven",
+    "wire w, v: u4.0\nw <- v\nv <- w\ny <- w\n": "w[0:1] -> v[0:1], then v[0:1] -> w[0:1]",
     "wire w: u4.0\ny <- w\n": "6:6: signal w[0]: nothing drives it",
     "y <- b.in\n": "6:6: unknown block 'b'",
-    "block b {\nx = u4.0 input 0\n": "6:9: this '{' is never closed",
+    "block b {\nx = u4.0 input 0\n": "6:9:",
     "block b\n": "6:8: expected '{' and a program, or '=' and a file",
-    "block b {\ninput x\nx = u4.0 2 + 2\n}\n": "8:12: expected the end of the line",
+    "block b {\ninput x\nx = u4.0 2 + 2\n}\n": "8:12: expected",
     "block b {\ninput x\nx = s70.0 input x\noutput y = x\n}\nb.z <- a\n": "11:1: block b has no input 'z'",
     "block b {\ninput x>>1\nx = u4.0 input x\noutput y = x\n}\nb.x <- a\ny <- b.y\n": (
         "6:7: block b: input 0 has an inp_shift"
@@ -146,8 +146,8 @@ WRONG = {
     "block b {\ninput x\nx = u4.0 input x\noutput y = x\n}\nwire w: u4.0\ny <- b.out\nw <- a\n": (
         "6:7: signal b.in[0]: nothing drives it"
     ),
-    "block b {\n}\nblock b {\n}\n": "8:7: block 'b' is already defined on line 6",
-    "y <- n when en extra\n": "6:16: expected the end of the line, found 'extra'",
+    "block b {\n}\nblock b {\n}\n": "8:7: block 'b'",
+    "y <- n when en extra\n": "line, found 'extra'",
     "y <- \u00e4\n": "6:6: unexpected character",
 }  # fmt: skip
 
@@ -158,6 +158,7 @@ def test_what_is_wrong_is_named_by_line_and_column(text: str) -> None:
     with pytest.raises(ProgramError) as caught:
         parse_machine((HEAD + text + driven).encode())
     assert WRONG[text] in str(caught.value)
+    as_recorded(caught.value)
     assert re.match(r"text:\d+:\d+: ", str(caught.value)) and "\n" not in str(caught.value)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.folded_networks import CONFIGURATIONS, edit, small_network
-from support.said import raises
+from support.said import as_recorded, raises
 
 import dais_verif
 from dais_verif.errors import DaisError, InputError, NetworkInputError, RequestError
@@ -98,11 +98,11 @@ def test_a_node_that_is_computed_at_once(sources: Path, tmp_path: Path) -> None:
     ("asked", "said"),
     [
         ({"form": "memory"}, "name a folder"),
-        ({"form": "pipeline", "output": "x"}, "must be one of"),
-        ({"parallel": 2}, "is for form memory"),
-        ({"at_once": [1]}, "is for form memory or stream"),
-        ({"form": "memory", "output": "x", "top": "mine"}, "leave top out"),
-        ({"form": "memory", "output": "x", "wrap": "uart"}, "is not for wrap"),
+        ({"form": "pipeline", "output": "x"}, "'pipeline'"),
+        ({"parallel": 2}, "parallel 2"),
+        ({"at_once": [1]}, "at_once"),
+        ({"form": "memory", "output": "x", "top": "mine"}, "memory"),
+        ({"form": "memory", "output": "x", "wrap": "uart"}, "wrap"),
     ],
     ids=["no folder", "no form", "unrolled", "unrolled at once", "top", "wrapped"],
 )
@@ -110,6 +110,7 @@ def test_what_no_folder_is_written_of(sources: Path, asked: dict[str, object], s
     with pytest.raises(RequestError) as error:
         dais_verif.emit(sources / "small.onnx", **asked)  # type: ignore[arg-type]
     assert said in str(error.value)
+    as_recorded(error.value)
 
 
 @pytest.mark.parametrize("asked", [{"config": "rows", "select": "rows"}, {"select": "rows"}, {"select": "a,a"}])

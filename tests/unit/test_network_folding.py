@@ -129,6 +129,6 @@ def test_members_that_compute_something_else_are_not_written(
     (tmp_path / "net.onnx").write_bytes(b.bytes(b.node("Add", conv(b, quantised, 2, 2), b.constant(row(SIZE)))))
     monkeypatch.setattr(segments, "_by_pixel", lambda network, node, name: True)
     monkeypatch.setattr(flow, "_COMPARED", 8)
-    with pytest.raises(AssertionError, match="a defect of dais-verif"):
+    with pytest.raises(AssertionError, match="dais-verif"):
         dais_verif.emit(tmp_path / "net.onnx", form=form, output=tmp_path / "made")
     assert not (tmp_path / "made").exists()

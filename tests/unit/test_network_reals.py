@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.onnx_networks import Build, compare, random_inputs, reference
+from support.said import as_recorded
 
 from dais_verif.golden.run_any import run
 from dais_verif.networks import Network, NetworkError, parse
@@ -161,16 +162,20 @@ def test_nothing_else_computes_with_them() -> None:
         part in refused(lambda b, x: b.node("Tanh", x))
         for part in ("result of Tanh", "fixed-point number", "QuantizeLinear")
     )
-    assert "(Add): it reads 't5', not a fixed-point number" in refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
-    assert "a mean of 3 elements, not a fixed-point number" in refused(
-        lambda b, x: b.node("AveragePool", x, kernel_shape=[1, 3])
-    )
+    said = refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
+    assert "fixed-point number" in said
+    as_recorded(said)
+    as_recorded(refused(lambda b, x: b.node("AveragePool", x, kernel_shape=[1, 3])))
     mixed = refused(
         lambda b, x: b.quantise(
             b.node("MaxPool", b.node("Concat", b.node("Tanh", x), x, axis=3), kernel_shape=[1, 8]), 0
         )
     )
-    assert "a result of Tanh cannot be compared with another value" in mixed
+    assert "result of Tanh" in mixed
+    as_recorded(mixed)
     wide = refused(lambda b, x: b.quantise(b.node("Sigmoid", b.node("Mul", x, b.node("Mul", x, x))), -7))
-    assert "a table would be indexed by 22 bits, but at most 16 are supported" in wide
-    assert "let a QuantizeLinear" in refused(lambda b, x: b.node("Relu", b.node("Sigmoid", x)))
+    assert "22 bits" in wide and "16" in wide
+    as_recorded(wide)
+    said = refused(lambda b, x: b.node("Relu", b.node("Sigmoid", x)))
+    assert "QuantizeLinear" in said
+    as_recorded(said)

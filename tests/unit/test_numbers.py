@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.said import raises
+from support.said import as_recorded, raises
 from support.tier import examples
 
 from dais_verif.errors import InputError, VectorError
@@ -81,22 +81,22 @@ def test_long_double_is_not_rounded() -> None:
 
 #: Vectors, number of inputs, part of the message.
 REFUSED: list[tuple[Any, int, str]] = [
-    (np.array([[0.0], [math.nan]]), 1, "input vector 1, input 0 is nan; NaN and infinity are not allowed"),
+    (np.array([[0.0], [math.nan]]), 1, "input vector 1, input 0 is nan; NaN"),
     (np.array([[0.0, -math.inf]]), 2, "input vector 0, input 1 is -inf"),
-    ([[1, math.nan]], 2, "input vector 0, input 1 is nan; must be a finite number"),
+    ([[1, math.nan]], 2, "input vector 0, input 1 is nan"),
     ([[1], [math.inf]], 1, "input vector 1, input 0 is inf"),
-    ([[Fraction(1, 3)]], 1, "input vector 0, input 0 is Fraction(1, 3); must be an integer times a power of two"),
-    ([[Decimal("0.1")]], 1, "must be an integer times a power of two"),
-    ([["1"]], 1, "input vector 0, input 0 is '1'; must be a finite number"),
+    ([[Fraction(1, 3)]], 1, "input vector 0, input 0 is Fraction(1, 3)"),
+    ([[Decimal("0.1")]], 1, "input vector 0, input 0"),
+    ([["1"]], 1, "input vector 0, input 0 is '1'"),
     ([[None]], 1, "input vector 0, input 0 is None"),
     ([[1j]], 1, "input vector 0, input 0 is 1j"),
-    ([[Fraction(1, 2**70000)]], 1, "must be an integer times a power of two"),
-    ([[1, 2]], 3, "input vectors have shape (1, 2), must be (rows, 3): the program has 3 inputs"),
-    ([1, 2], 2, "input vectors have shape (2,), must be (rows, 2)"),
-    (np.zeros((2, 2, 1)), 2, "input vectors have shape (2, 2, 1), must be (rows, 2)"),
-    (np.float64(3), 1, "input vectors have shape (), must be (rows, 1)"),
-    ([[1], [1, 2]], 1, "must be (rows, 1)"),
-    ([], 1, "input vectors have shape (0,), must be (rows, 1)"),
+    ([[Fraction(1, 2**70000)]], 1, "input vector 0, input 0"),
+    ([[1, 2]], 3, "shape (1, 2)"),
+    ([1, 2], 2, "shape (2,)"),
+    (np.zeros((2, 2, 1)), 2, "shape (2, 2, 1)"),
+    (np.float64(3), 1, "(rows, 1)"),
+    ([[1], [1, 2]], 1, "(rows, 1)"),
+    ([], 1, "shape (0,)"),
 ]
 
 
@@ -105,6 +105,7 @@ def test_refused(x: Any, n_in: int, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Batch.of(x, n_in)
     assert message in str(caught.value)
+    as_recorded(caught.value)
 
 
 def test_a_batch_of_another_width_is_refused() -> None:

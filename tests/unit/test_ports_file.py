@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.dut.interface import Clocking
 from dais_verif.dut.ports_file import PortsFile, Side, latency_of, read_ports_file
@@ -72,22 +72,22 @@ def test_what_is_no_latency(value: object) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[inputs", "is not valid TOML"),
-        ("[input]\nport = 'x'", "[input] is unknown; the tables are [inputs], [outputs], [clock] and [tie]"),
+        ("[inputs", "valid TOML"),
+        ("[input]\nport = 'x'", "[inputs], [outputs], [clock]"),
         ("inputs = 3", "inputs must be a table"),
         ("[inputs]\nname = 'x'", "[inputs] name is unknown; keys are port, ports, types"),
-        ("[inputs]\nport = 3", "[inputs] port is 3, must be the name of a port"),
-        ("[inputs]\nport = 'x'\nports = ['y']", "has port and ports, must have one of them"),
-        ("[inputs]\nports = []", "ports must be a list of port names"),
-        ("[outputs]\nports = ['a', 'b', 'a']", "ports holds 'a' twice"),
-        ("[outputs]\ntypes = 's4'", "types holds 's4', must be like \"s12.6\""),
-        ("[outputs]\ntypes = ['s4.0', 7]", "types holds 7"),
-        ("[outputs]\ntypes = 'u5000.0'", "must have at most 4096 bits"),
-        ("[clock]\nlatency = 3", "[clock] has no port"),
-        ("[clock]\nport = 'c'\nlatency = -1", "latency must be a number of clock edges"),
+        ("[inputs]\nport = 3", "[inputs] port is 3"),
+        ("[inputs]\nport = 'x'\nports = ['y']", "[inputs]"),
+        ("[inputs]\nports = []", "[inputs] ports"),
+        ("[outputs]\nports = ['a', 'b', 'a']", "'a'"),
+        ("[outputs]\ntypes = 's4'", '"s12.6"'),
+        ("[outputs]\ntypes = ['s4.0', 7]", "(or u), 12 bits, 6"),
+        ("[outputs]\ntypes = 'u5000.0'", "4096 bits"),
+        ("[clock]\nlatency = 3", "[clock]"),
+        ("[clock]\nport = 'c'\nlatency = -1", "[clock] latency"),
         ("[clock]\nport = 'c'\nreset_active = 0", '[clock] reset_active is 0, must be "high" or "low"'),
         ("tie = 3", "[tie] must be a table"),
-        ("[tie]\nmode = -1", "[tie] mode is -1, must be an integer of 0 to 2^64 - 1"),
+        ("[tie]\nmode = -1", "[tie] mode is -1"),
         ("[tie]\nmode = true", "[tie] mode is True"),
     ],
 )
@@ -95,6 +95,7 @@ def test_what_cannot_be_used(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
     assert words in str(caught.value)
+    as_recorded(caught.value)
     assert "ports.toml" in str(caught.value) and "\n" not in str(caught.value)
 
 

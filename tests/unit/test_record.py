@@ -110,7 +110,7 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
     )
     lines = [line.split() for line in printed(replace(RECORD, first_mismatch=found)).splitlines()]
     begin = lines.index(["first", "mismatch:", "vector", "17,", "output", "0,", "in", "icarus"])
-    assert lines[begin + 1 : begin + 11] == [
+    assert lines[begin + 1 : begin + 10] == [
         ["real", "raw", "bits"],
         ["expected", "9", "9", "01001"],
         ["found", "12", "12", "01100"],
@@ -120,8 +120,9 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
         ["^"],
         ["input", "1", "1", "01"],
         ["input", "4", "4", "01"],
-        ["3", "other", "inputs", "do", "not", "reach", "output", "0"],
     ]
+    assert lines[begin + 10][0] == "3"
+    as_recorded(" ".join(lines[begin + 10]))
     text = printed(replace(RECORD, first_mismatch=found))
     bits, marks = re.search(r"^found.*(01100) *\n(.*)$", text, re.MULTILINE).span(1), text.splitlines()  # type: ignore[union-attr]
     row = next(line for line in marks if line.split() == ["^", "^"])

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project_folders import alkaid_folder
 from support.records import RECORD
-from support.said import raises
+from support.said import as_recorded, raises
 from support.tier import examples
 
 from dais_verif.errors import InputError
@@ -248,7 +248,7 @@ def test_the_command_outranks_the_manifest(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("programs =", "is not valid TOML"),
+        ("programs =", "valid TOML"),
         ("", "missing required field `programs`"),
         ("programs = 1", "programs: Expected `str | array`, got `int`"),
         ('programs = "a"\nprogram = "b"', "unknown field `program`; known are programs, variants, simulators"),
@@ -265,12 +265,12 @@ def test_the_command_outranks_the_manifest(folder: Path) -> None:
             'programs = "a"\n[variants.x]\nstage = 3',
             "[variants.x]: Object contains unknown field `stage`; known are rtl",
         ),
-        ('programs = "a"\n[variants.x]\nstages = 3\nrtl = "a.v"', "variants.x: stages is for emitted RTL"),
+        ('programs = "a"\n[variants.x]\nstages = 3\nrtl = "a.v"', "emitted RTL"),
         (
             'programs = "a"\n[variants.x]\narguments = ["--seed=4"]',
-            "variants.x.arguments: --seed=4 is not allowed here",
+            "--seed=4",
         ),
-        ('programs = "a"\n[variants."x/y"]', "'x/y' must be a name"),
+        ('programs = "a"\n[variants."x/y"]', "'x/y'"),
         ('programs = "a"\n[variants]\nx = 3', "[variants.x]: Expected `object`, got `int`"),
     ],
     ids=range(15),
@@ -281,6 +281,7 @@ def test_what_a_manifest_cannot_say(text: str, problem: str, tmp_path: Path) -> 
     with pytest.raises(InputError) as caught:
         read_manifest(path)
     assert problem in str(caught.value) and str(path) in str(caught.value) and "\n" not in str(caught.value)
+    as_recorded(caught.value)
 
 
 def test_one_name_for_two_things_is_refused() -> None:

@@ -39,5 +39,5 @@ def test_a_folder_of_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch, 
     for number in range(3):
         assert len(certificate.files_in(tmp_path)) == number
         (tmp_path / f"{number}.txt").touch()
-    with pytest.raises(InputError, match="more than 2 files"):
+    with raises(InputError, match=r"2 files"):
         certificate.files_in(tmp_path)

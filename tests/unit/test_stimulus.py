@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.said import raises
+from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
@@ -74,30 +74,31 @@ def test_csv_is_exact(tmp_path: Path, text: str | bytes, rows: list[list[Any]]) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\n", "x.csv, line 1: 1 value, must be 2: one per input"),
-        ("1,2\n1,2,3\n", "x.csv, line 2: 3 values, must be 2"),
-        ("a,b\n\n1,2\n3,x\n", "x.csv, line 4, column 2: 'x' is not a number"),
-        ("1,2\na,b\n", "x.csv, line 2, column 1: 'a' is not a number"),
-        ("1,\n", "x.csv, line 1, column 2: '' is not a number"),
-        ("1;2\n", "x.csv, line 1: 1 value, must be 2"),
-        ("x0,x1,x2\n", "x.csv, line 1: 3 values, must be 2"),
-        ("1;,-2;\n3,4\n", "x.csv, line 1, column 1: '1;' is not a number"),
-        ("nan,inf\n", "x.csv, line 1, column 1: 'nan' is not a finite float64"),
-        ("-1,nan\n", "x.csv, line 1, column 2: 'nan' is not a finite float64"),
-        ("1,2\n-inf,0\n", "x.csv, line 2, column 1: '-inf' is not a finite float64"),
+        ("1\n", "x.csv, line 1: 1 value"),
+        ("1,2\n1,2,3\n", "x.csv, line 2: 3 values"),
+        ("a,b\n\n1,2\n3,x\n", "x.csv, line 4"),
+        ("1,2\na,b\n", "x.csv, line 2"),
+        ("1,\n", "x.csv, line 1"),
+        ("1;2\n", "x.csv, line 1: 1 value"),
+        ("x0,x1,x2\n", "x.csv, line 1: 3 values"),
+        ("1;,-2;\n3,4\n", "x.csv, line 1"),
+        ("nan,inf\n", "x.csv, line 1, column 1: 'nan'"),
+        ("-1,nan\n", "x.csv, line 1, column 2: 'nan'"),
+        ("1,2\n-inf,0\n", "x.csv, line 2, column 1: '-inf'"),
         (
             "1,-1e400\n",
-            "x.csv, line 1, column 2: '-1e400' is not a finite float64; integers may have any size, written",
+            "x.csv, line 1, column 2: '-1e400'",
         ),
-        (b"1,\xff\xfe\n", "x.csv: neither .npy nor readable CSV"),
-        (b"PK\x03\x04\x14\0\0\0\xff", "x.csv: not a readable .npz file"),
-        ("1," + "2" * 200_000, "x.csv: neither .npy nor readable CSV (field larger than field limit"),
+        (b"1,\xff\xfe\n", "x.csv:"),
+        (b"PK\x03\x04\x14\0\0\0\xff", ".npz file"),
+        ("1," + "2" * 200_000, "CSV (field larger than field limit"),
     ],
 )
 def test_csv_is_refused_by_line_and_column(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(InputError) as caught:
         csv_rows(tmp_path, text)
     assert message in str(caught.value)
+    as_recorded(caught.value)
     assert str(caught.value).count("x.csv") == 1
 
 
@@ -141,35 +142,35 @@ SHAPED = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
 
 #: Name: (bytes, part of the message).
 DAMAGED_NPY: dict[str, tuple[bytes, str]] = {
-    "magic only": (GOOD[:6], "not a readable .npy file"),
-    "cut in the header": (GOOD[:40], "not a readable .npy file"),
-    "cut in the data": (GOOD[:-1], "not a readable .npy file"),
-    "no data": (GOOD[:128], "not a readable .npy file"),
-    "unknown version": (GOOD[:6] + b"\x09\x00" + GOOD[8:], "not a readable .npy file"),
-    "header without end": (npy("{'descr': '<f8', 'shape': (1, 2"), "not a readable .npy file"),
-    "header is no dictionary": (npy("[1, 2]"), "not a readable .npy file"),
-    "header lacks a key": (npy("{'descr': '<f8'}"), "not a readable .npy file"),
-    "header holds code": (npy("__import__('os').abort()"), "not a readable .npy file"),
-    "unknown dtype": (npy("{'descr': 'xx', 'fortran_order': False, 'shape': (1, 2), }"), "not a readable .npy file"),
-    "shape lies, larger": (npy(SHAPED % "(3, 2)"), "not a readable .npy file"),
-    "shape lies, 2**62 rows": (npy(SHAPED % str((1 << 62, 2))), "not a readable .npy file"),
-    "shape lies, 10**30 rows": (npy(SHAPED % str((10**30, 2))), "not a readable .npy file"),
-    "shape negative": (npy(SHAPED % "(-1, 2)"), "not a readable .npy file"),
-    "shape of fractions": (npy(SHAPED % "(1.5, 2)"), "not a readable .npy file"),
-    "10**12 rows of nothing": (npy(SHAPED % str((10**12, 0))), "rows, must be"),
-    "objects": (npy_of(np.array([[1, None]]), allow_pickle=True), "not a readable .npy file"),
+    "magic only": (GOOD[:6], ".npy file"),
+    "cut in the header": (GOOD[:40], ".npy file"),
+    "cut in the data": (GOOD[:-1], ".npy file"),
+    "no data": (GOOD[:128], ".npy file"),
+    "unknown version": (GOOD[:6] + b"\x09\x00" + GOOD[8:], ".npy file"),
+    "header without end": (npy("{'descr': '<f8', 'shape': (1, 2"), ".npy file"),
+    "header is no dictionary": (npy("[1, 2]"), ".npy file"),
+    "header lacks a key": (npy("{'descr': '<f8'}"), ".npy file"),
+    "header holds code": (npy("__import__('os').abort()"), ".npy file"),
+    "unknown dtype": (npy("{'descr': 'xx', 'fortran_order': False, 'shape': (1, 2), }"), ".npy file"),
+    "shape lies, larger": (npy(SHAPED % "(3, 2)"), ".npy file"),
+    "shape lies, 2**62 rows": (npy(SHAPED % str((1 << 62, 2))), ".npy file"),
+    "shape lies, 10**30 rows": (npy(SHAPED % str((10**30, 2))), ".npy file"),
+    "shape negative": (npy(SHAPED % "(-1, 2)"), ".npy file"),
+    "shape of fractions": (npy(SHAPED % "(1.5, 2)"), ".npy file"),
+    "10**12 rows of nothing": (npy(SHAPED % str((10**12, 0))), "1000000000000 rows"),
+    "objects": (npy_of(np.array([[1, None]]), allow_pickle=True), ".npy file"),
     "complex": (
         npy_of(np.zeros((1, 2), complex)),
-        "dtype is complex128, must be float16, float32, float64, an integer type or bool",
+        "float16, float32, float64",
     ),
-    "text": (npy_of(np.array([["1", "2"]])), "dtype is <U1, must be"),
-    "dates": (npy_of(np.zeros((1, 2), "M8[s]")), "dtype is datetime64[s], must be"),
-    "records": (npy_of(np.zeros((1, 2), [("a", "f8")])), "dtype is [('a', '<f8')], must be"),
-    "long double": (npy_of(np.zeros((1, 2), np.longdouble)), "dtype is float128, must be"),
-    "three columns": (npy_of(np.zeros((1, 3))), "input vectors have shape (1, 3), must be (rows, 2)"),
-    "three values in a row": (npy_of(np.zeros(3)), "input vectors have shape (3,), must be (rows, 2)"),
-    "a single number": (npy_of(np.float64(1)), "input vectors have shape (), must be (rows, 2)"),
-    "NaN": (npy_of(np.array([[0, 1], [2, np.nan]])), "input vector 1, input 1 is nan; NaN and infinity are not"),
+    "text": (npy_of(np.array([["1", "2"]])), "<U1"),
+    "dates": (npy_of(np.zeros((1, 2), "M8[s]")), "datetime64[s]"),
+    "records": (npy_of(np.zeros((1, 2), [("a", "f8")])), "[('a', '<f8')]"),
+    "long double": (npy_of(np.zeros((1, 2), np.longdouble)), "float128"),
+    "three columns": (npy_of(np.zeros((1, 3))), "shape (1, 3)"),
+    "three values in a row": (npy_of(np.zeros(3)), "shape (3,)"),
+    "a single number": (npy_of(np.float64(1)), "(rows, 2)"),
+    "NaN": (npy_of(np.array([[0, 1], [2, np.nan]])), "input vector 1, input 1 is nan; NaN"),
     "infinity": (npy_of(np.array([[-np.inf, 1]])), "input vector 0, input 0 is -inf"),
 }
 
@@ -182,6 +183,7 @@ def test_damaged_npy_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError) as caught:
         read_batch(path, 2)
     assert message in str(caught.value)
+    as_recorded(caught.value)
     assert str(caught.value).count("x.npy") == 1
 
 

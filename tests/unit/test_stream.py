@@ -31,23 +31,23 @@ def test_what_went_in_comes_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "problem"),
+    ("found", "names"),
     [
-        ([BEATS[0], BEATS[2]], "beat 1 was lost or overtaken: beat 2 came out first"),
-        ([BEATS[2]], "beat 0, 1 was lost or overtaken: beat 2 came out first"),
-        ([BEATS[0], BEATS[0], BEATS[1], BEATS[2]], "beat 0 came out twice"),
-        ([*BEATS[:3], BEATS[2]], "a beat came out though none was in flight, it repeats beat 2"),
-        (BEATS[:2], "1 beat never came out, the first is beat 2"),
-        ([BEATS[0], BEATS[1]._replace(last="0"), BEATS[2]], "beat 1: TLAST is 0, must be 1"),
-        ([BEATS[0], BEATS[1]._replace(user="1000"), BEATS[2]], "beat 1: TUSER is 0x8, must be 0x1"),
-        ([BEATS[0], BEATS[1]._replace(data="0001x001"), BEATS[2]], "beat 1: TDATA is 0001x001, must be 00010001"),
-        ([*BEATS[:3], BEATS[7]], "a beat came out though none was in flight: TDATA 0x77, TLAST 1, TUSER 0x7"),
+        ([BEATS[0], BEATS[2]], "1 2"),
+        ([BEATS[2]], "0, 1 2"),
+        ([BEATS[0], BEATS[0], BEATS[1], BEATS[2]], "0"),
+        ([*BEATS[:3], BEATS[2]], "2"),
+        (BEATS[:2], "1 2"),
+        ([BEATS[0], BEATS[1]._replace(last="0"), BEATS[2]], "1: TLAST 0,"),
+        ([BEATS[0], BEATS[1]._replace(user="1000"), BEATS[2]], "1: TUSER 0x8, 0x1"),
+        ([BEATS[0], BEATS[1]._replace(data="0001x001"), BEATS[2]], "1: TDATA 0001x001,"),
+        ([*BEATS[:3], BEATS[7]], "TDATA 0x77, TLAST 1, TUSER 0x7"),
     ],
 )
-def test_a_difference_is_named_for_what_it_is(found: list[Beat], problem: str) -> None:
-    problems = told([0, 1, 2], found)
-    assert len(problems) == 1
-    assert problem in problems[0] or problem.replace("00010001", "0x11") in problems[0]
+def test_a_difference_is_named_for_what_it_is(found: list[Beat], names: str) -> None:
+    (problem,) = told([0, 1, 2], found)
+    assert all(name in problem for name in names.split()), problem
+    as_recorded(problem)
 
 
 @given(st.lists(st.sampled_from(range(10)), max_size=12))

@@ -225,16 +225,17 @@ def test_line_and_column(text: str, place: str) -> None:
 @pytest.mark.parametrize(
     ("data", "place", "byte"),
     [
-        (b"input x\n ab\xff", "2:4", "byte 0xff"),
-        ("; \N{SNOWMAN}\0".encode(), "1:4", "byte 0x00"),
-        ("input x".encode("utf-16"), "1:1", "byte 0xff"),
-        (b"\0\xff", "1:1", "byte 0x00"),
-        (b"; caf\xe9 au lait", "1:6", "byte 0xe9"),
+        (b"input x\n ab\xff", "2:4", "0xff"),
+        ("; \N{SNOWMAN}\0".encode(), "1:4", "0x00"),
+        ("input x".encode("utf-16"), "1:1", "0xff"),
+        (b"\0\xff", "1:1", "0x00"),
+        (b"; caf\xe9 au lait", "1:6", "0xe9"),
     ],
 )
 def test_what_is_no_text(data: bytes, place: str, byte: str) -> None:
     message = message_of(data)
     assert message.startswith(f"prog.dais:{place}: ") and byte in message
+    as_recorded(message)
 
 
 def test_every_refusal_of_the_assembler_is_among_the_cases() -> None:
