@@ -25,6 +25,7 @@ import dais_verif
 from dais_verif.cli.grouped import GROUPS, group_of
 from dais_verif.cli.main import cli
 from dais_verif.cli.verb import help_records
+from dais_verif.flows.sign_off import BUILT_IN
 from dais_verif.prover.slang.kinds.page import page as supported_verilog
 from dais_verif.subject.matrix import page as verbs_and_kinds
 
@@ -44,6 +45,7 @@ def reference() -> dict[str, Callable[[], str]]:
         "python": functions,
         "verbs-and-kinds": verbs_and_kinds,
         "supported-verilog": supported_verilog,
+        "policy": policy,
         "packages": packages,
         "peers": peers,
         "map": source_map,
@@ -157,11 +159,16 @@ def verb_index() -> str:
     """Return the page that lists the verbs."""
     lines = [
         "# Verbs\n",
-        "`VERB --help` says the same as these pages. [What each verb takes](../verbs-and-kinds.md).\n",
+        "`VERB --help-all` says the same as these pages. [What each verb takes](../verbs-and-kinds.md).\n",
     ]
     for name, command in verbs().items():
         lines.append(f"- [{name}]({name}.md): {_prose(command.get_short_help_str(limit=200)).strip()}")
     return "\n".join([*lines, ""])
+
+
+def policy() -> str:
+    """Return the page of a sign-off's policy: all keys, with their defaults."""
+    return f"# Policy of a sign-off\n\n`dais-verif signoff --show-policy` prints this file.\n\n```toml\n{BUILT_IN}```\n"
 
 
 def packages() -> str:
