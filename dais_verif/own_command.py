@@ -8,7 +8,10 @@ from pathlib import Path
 
 from dais_verif.printable import command_line
 
-__all__ = ["own_command"]
+__all__ = ["NO_DEFAULTS", "own_command"]
+
+#: The environment of commands whose line is complete: no file of a project sets further options.
+NO_DEFAULTS = {"DAIS_VERIF_DEFAULTS": "none"}
 
 
 def own_command(words: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from dais_verif.own_command import NO_DEFAULTS
 from dais_verif.verdict import Verdict
 
 __all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais_result"]
@@ -338,7 +340,10 @@ def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str, a
 
 def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
     """Return the record of a run that passed. Raises ``ProgramFailed``."""
-    done = subprocess.run(ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **NO_DEFAULTS}
+    done = subprocess.run(
+        ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=environment
+    )
     said = f"{done.stdout}{done.stderr if done.returncode else ''}".strip()
     record = _record_in(folder)
     if done.returncode:

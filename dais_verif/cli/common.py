@@ -16,6 +16,7 @@ from dais_verif.flows.networks.forms import FORMS
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import ALL_LAYOUTS
+from dais_verif.report.spoken import spoken
 from dais_verif.verilog_names import is_module_name
 
 if TYPE_CHECKING:
@@ -202,6 +203,8 @@ def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], Non
 
 def tell_written(path: Path, what: str) -> None:
     """Print on stderr that ``path`` was written, and its content ``what``."""
+    if spoken().quiet:
+        return
     notices().print(f"wrote {path}: {what}")
 
 

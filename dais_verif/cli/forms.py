@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.verb import FORMS
 
 __all__ = ["TwoForms"]
 
@@ -34,6 +36,8 @@ class TwoForms(GroupedCommand):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Return the context of the form that ``args`` select. An option of the other form is an error that says so."""
+        if parent is not None:
+            parent.meta[FORMS] = (self, self.other)
         is_other = self.flag in (args[: args.index("--")] if "--" in args else args)
         try:
             if is_other:
@@ -54,6 +58,11 @@ class TwoForms(GroupedCommand):
                 text = option.get_help_record(ctx)
                 if text is not None:
                     yield option, text if self.flag in option.opts else (text[0], f"With {self.flag}: {text[1]}")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the completions of both forms."""
+        found = [*super().shell_complete(ctx, incomplete), *self.other.shell_complete(ctx, incomplete)]
+        return list({one.value: one for one in found}.values())
 
 
 def _options(command: click.Command) -> set[str]:

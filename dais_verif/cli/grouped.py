@@ -49,18 +49,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Profile": ("samples", "ignore-first", "top-k", "pullback"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
     "Limits": ("jobs", "time", "timeout", "memory", "sandbox"),
-    "Output": ("output", "json", "html", "junit", "github", "profile"),
+    "Output": ("output", "json", "html", "junit", "github", "profile", "quiet", "verbose", "color"),
 }
 
 _OTHER = "Other"
 
 #: Options that few people need: only ``--help-all`` shows them.
 _RARE_NAMES = """
-    add-vectors allow-flaky allowed-signers alumacc at-once axil bram bulk cache check-beats conditions confirm data
-    delay-model device dump-smt dsp enable exhaustive-bits expected fresh-seed github hints icarus-vectors ignore-first
-    layout layout-b max-depth memory most-unknown out-of-range paranoid param period pins printf program pullback
-    raw-inputs reset retries rtl-coverage same-tools sample samples sandbox seed-from select target top-k unchecked
-    unreachable user-bits valid valid-in valid-out verify-time
+    add-vectors allow-flaky allowed-signers alumacc at-once axil bram bulk cache check-beats color conditions
+    confirm data delay-model device dsp dump-smt enable exhaustive-bits expected fresh-seed github hints
+    icarus-vectors ignore-first layout layout-b max-depth memory most-unknown out-of-range param paranoid period
+    pins printf program pullback quiet raw-inputs reset retries rtl-coverage same-tools sample samples sandbox
+    seed-from select target top-k unchecked unreachable user-bits valid valid-in valid-out verbose verify-time
 """
 RARE = frozenset(_RARE_NAMES.split())
 

@@ -13,6 +13,7 @@ from dais_verif.cli import common
 from dais_verif.cli.forms import TwoForms
 from dais_verif.cli.options.design import rtl_options
 from dais_verif.cli.terminal.signoff import SignOffProgress
+from dais_verif.errors import DaisError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.recognition import ALL
 from dais_verif.flows.sign_off import BUILT_IN, SignOffRequest, default_folder, sign_off, withdraw_certificate
@@ -38,7 +39,7 @@ class _SignOff(TwoForms):
         given = list(args)
         try:
             return super().parse_args(ctx, args)
-        except click.UsageError:
+        except (click.UsageError, DaisError):
             folder = _folder_in(given)
             if folder is not None:
                 withdraw_certificate(folder)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dais_verif.errors import FileError
+from dais_verif.cli.defaults import read_defaults
+from dais_verif.errors import DaisError, FileError
 from dais_verif.files import require_writable, require_writable_folder
 from dais_verif.flows.no_loss import require_form, require_other_file
 from dais_verif.packages import require_package
+from dais_verif.report.spoken import COLORS, speak
 
 __all__ = ["FiniteRange", "OutputPath", "Verb", "help_records"]
 
@@ -58,7 +60,8 @@ def _help_records(
 ) -> Iterator[tuple[click.Option, tuple[str, str]]]:
     for option in params:
         if isinstance(option, click.Option) and (text := option.get_help_record(ctx)) is not None:
-            yield option, text
+            said = ctx.meta.get(_FROM_FILE, {}).get(option.name)
+            yield option, text if said is None else (text[0], f"{text[1]}  [{said}]")
 
 
 def shows_all(ctx: click.Context) -> bool:
@@ -75,14 +78,73 @@ def _help_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 #: The entry of a context that its help is to show all options.
 _ALL = "dais_verif.help_all"
-_HELP_ALL = click.Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_help_all,
-    help="Show all options and exit.",
+#: The entry of a context with the forms of its verb.
+FORMS = "dais_verif.forms"
+#: The entry of a context with the defaults from a file: for each option, the file and the value.
+_FROM_FILE = "dais_verif.defaults"
+
+
+def _says(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    speak(**{str(param.name): value})
+
+
+_OF_EVERY_VERB = (
+    click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=_says, help="No progress, no notices."),
+    click.Option(
+        ["-v", "--verbose"], is_flag=True, expose_value=False, callback=_says, help="Print each step, with its time."
+    ),
+    click.Option(
+        ["--color"],
+        type=click.Choice(COLORS),
+        default="auto",
+        show_default=True,
+        expose_value=False,
+        callback=_says,
+        help="Colours in the output.",
+    ),
+    click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_help_all,
+        help="Show all options and exit.",
+    ),
 )
+
+
+def _default_words(command: click.Command, ctx: click.Context, args: Sequence[str]) -> list[str]:
+    """Return the defaults from a file as arguments, for the options that ``args`` do not have."""
+    names: list[str] = []
+    place = ctx
+    while place.parent is not None:
+        names.insert(0, str(place.info_name))
+        place = place.parent
+    if not names:  # a command line of another process, which is complete
+        return []
+    defaults = read_defaults()
+    if not defaults.table:
+        return []
+    defaults.require_known(place.command.list_commands(place) if isinstance(place.command, click.Group) else [])
+    forms = ctx.meta.get(FORMS, (command,))
+    found = defaults.options_of(names, ctx, [one for form in forms for one in (*form.params, *_OF_EVERY_VERB)])
+    given = args[: args.index("--")] if "--" in args else args
+    own = {one.removeprefix("--"): param for param in command.get_params(ctx) for one in param.opts}
+    words: list[str] = []
+    for key, value in found.items():
+        option = own.get(key)
+        if isinstance(option, click.Option) and not any(_spells(option, word) for word in given):
+            words += defaults.words_of(option, value)
+            ctx.meta.setdefault(_FROM_FILE, {})[option.name] = f"{defaults.file}: {value}"
+    return words
+
+
+def _spells(option: click.Option, word: str) -> bool:
+    """Return whether ``word`` of a command line gives ``option``."""
+    names = (*option.opts, *option.secondary_opts)
+    return word.partition("=")[0] in names or any(
+        not name.startswith("--") and word.startswith(name) and not word.startswith("--") for name in names
+    )
 
 
 class Verb(click.Command):
@@ -90,7 +152,21 @@ class Verb(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, the last of which shows the help with all options."""
-        return [*super().get_params(ctx), _HELP_ALL]
+        return [*super().get_params(ctx), *_OF_EVERY_VERB]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, with the defaults of the project in front of it."""
+        speak()
+        asks_for_help = not {"-h", "--help", "--help-all"}.isdisjoint(args)
+        try:
+            words = _default_words(self, ctx, args)
+        except DaisError:
+            if not asks_for_help:
+                raise
+            words = []
+        if isinstance(ctx.obj, list) and words:  # the command line, which records keep
+            ctx.obj[len(ctx.obj) - len(args) :] = [*words, *args]
+        return super().parse_args(ctx, [*words, *args])
 
     def help_records(self, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
         """Yield each option of the help, with its spelling and text."""

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from dais_verif.own_command import NO_DEFAULTS
+
 __all__ = ["Ending", "Launcher", "Request"]
 
 _MESSAGE_BYTES = 1 << 20
@@ -102,7 +104,7 @@ class _ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "dais_verif.regression.fork_server", str(its.fileno()), *words],
                 cwd="/",
-                env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+                env={**os.environ, **NO_DEFAULTS, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(its.fileno(),),

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dais_verif.printable import printable
+from dais_verif.report.spoken import spoken
 
 __all__ = ["SafeConsole"]
 
@@ -19,7 +20,16 @@ class SafeConsole(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+        color = spoken().color
+        super().__init__(
+            stderr=stderr,
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
+            no_color=True if color == "never" else None,
+            force_terminal=True if color == "always" and not stderr else None,
+        )
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects`` as ``Console.print`` does."""

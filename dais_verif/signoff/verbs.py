@@ -23,6 +23,7 @@ from types import MappingProxyType
 import dais_verif
 from dais_verif.errors import CertificateError, CertificateFailure, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.own_command import NO_DEFAULTS
 from dais_verif.toolchain.process import is_stopping
 from dais_verif.toolchain.verilator_runtime import PARANOID
 
@@ -122,7 +123,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
         try:
             process = subprocess.Popen(
                 [sys.executable, "-c", start, *arguments],
-                env={**os.environ, **({} if builds else _NO_BUILDS), **_cache.get()},
+                env={**os.environ, **NO_DEFAULTS, **({} if builds else _NO_BUILDS), **_cache.get()},
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,

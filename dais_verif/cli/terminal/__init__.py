@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dais_verif.cli.common import ShownWarnings, notices
+from dais_verif.report.spoken import spoken
 
 if TYPE_CHECKING:
     from dais_verif.report.simulation_display import Display
 
 __all__ = ["TerminalProgress"]
+
+
+def _nothing(text: str) -> None:
+    """Drop the text."""
 
 
 class TerminalProgress(ShownWarnings):
@@ -22,6 +28,8 @@ class TerminalProgress(ShownWarnings):
 
     def notice(self, text: str) -> None:
         """Print a step above the lines of simulators."""
+        if spoken().quiet:
+            return
         if self._display is not None:
             self._display.notice(text)
         else:
@@ -29,6 +37,8 @@ class TerminalProgress(ShownWarnings):
 
     def stage(self, name: str) -> None:
         """Show the current stage of a simulator in its line."""
+        if spoken().verbose:
+            self.notice(name)
         if self._display is not None:
             self._display.stage(name)
 
@@ -39,13 +49,22 @@ class TerminalProgress(ShownWarnings):
 
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a line that disappears after the block."""
+        """Show a line that disappears after the block; with ``-v``, a line that stays, with the time."""
+        if spoken().quiet:
+            yield _nothing
+            return
+        begin = time.monotonic()
         with notices().status(what) as status:
             yield status.update
+        if spoken().verbose:
+            notices().print(f"{what.rstrip(' .')}: {time.monotonic() - begin:.1f} s", markup=False)
 
     @contextmanager
     def simulators(self) -> Iterator[None]:
         """Show a line for each simulator while the block runs."""
+        if spoken().quiet:
+            yield
+            return
         from dais_verif.report.simulation_display import Display
 
         with Display(notices()) as display:
