@@ -232,6 +232,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     missing = [text for text, those in found.items() if not those]
     if missing or not found:
         pytest.fail(f"{where}: dais_program names no program that exists: {missing}", pytrace=False)
+    if empty := [name for name, value in marker.kwargs.items() if isinstance(value, list | tuple) and not value]:
+        pytest.fail(f"{where}: {empty[0]} is empty, as a pattern is that matches no file", pytrace=False)
     paths = list(dict.fromkeys(path for those in found.values() for path in those))
     if not _DESIGNS & marker.kwargs.keys() and (whole := next(filter(None, map(_folder_of, paths)), None)):
         why = f"{where}: its model is in the project folder {str(whole)!r}, whose RTL no test verifies: name the folder"
@@ -308,6 +310,9 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         _tell(item, record, _attempt(item))
         if problem is not None:
             pytest.fail(problem, pytrace=False)
+    elif item.get_closest_marker("dais_program") is not None:  # a method of unittest, or another fixture of that name
+        why = "a method of unittest.TestCase cannot take dais_result, nor may a fixture of yours have that name"
+        pytest.fail(f"{item.nodeid} is marked dais_program but ran no program: {why}", pytrace=False)
 
 
 # reruns

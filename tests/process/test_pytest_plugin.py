@@ -139,6 +139,20 @@ def test_a_marked_function_is_a_test_a_program(project: Path) -> None:
         ("@pytest.mark.dais_program('programs/a.bin')\ndef test_it(): pass\n", "it must take dais_result"),
         ("@pytest.mark.dais_program('none/*.bin')\ndef test_it(dais_result): pass\n", "names no program that exists"),
         ("def test_it(dais_result): pass\n", "dais_result needs a program"),
+        (
+            "import unittest\nclass TestIt(unittest.TestCase):\n"
+            "    @pytest.mark.dais_program('programs/a.bin')\n    def test_it(self): pass\n",
+            "ran no program",
+        ),
+        (
+            "@pytest.fixture\ndef dais_result(): return {}\n"
+            "@pytest.mark.dais_program('programs/a.bin')\ndef test_it(dais_result): pass\n",
+            "ran no program",
+        ),
+        (
+            "@pytest.mark.dais_program('programs/a.bin', rtl=[])\ndef test_it(dais_result): pass\n",
+            "rtl is empty",
+        ),
     ],
 )
 def test_a_marked_function_that_would_run_nothing_fails(project: Path, text: str, says: str) -> None:
