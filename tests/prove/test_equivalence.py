@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.door import command
+from support.said import as_recorded
 from support.strategies import programs
 from support.tier import examples
 
@@ -221,7 +222,7 @@ class TestVerb:
         ran = command("diff", *paths, "--prove", "--json")
         facts = json.loads(ran.stdout)
         assert (ran.returncode, facts["verdict"]) == (0, "PASS")
-        assert facts["message"] == "equal for all inputs: outputs 0, 1, 2, 3"
+        as_recorded(facts["message"])
         assert facts["proof"]["proved"] == [0, 1, 2, 3]
 
     def test_a_witness_that_the_golden_model_confirms(self, tmp_path: Path) -> None:
@@ -242,7 +243,7 @@ class TestVerb:
             ran = command("diff", *self.files(tmp_path, first, second), "--prove", "--json")
             facts = json.loads(ran.stdout)
             assert (ran.returncode, facts["verdict"], facts["proof"]) == (6, "NOT_RUN", None)
-            assert facts["message"] == "nothing was compared: no output has any bits"
+            as_recorded(facts["message"])
 
     def test_undecided_is_unknown(self, tmp_path: Path) -> None:
         ran = command("diff", *self.files(tmp_path, *factors()), "--prove", "--timeout", 0.2, "--json")

@@ -55,11 +55,11 @@ def test_registers_out_of_step_are_simulated_where_icarus_cannot_build_them(tmp_
     [
         (
             "[0] %Error: as.sv:4: Assertion failed in bulk.model: seven\n%Error: rtl/0/as.sv:4: Verilog $stop\n",
-            "failed, or it called $error, at as.sv:4, seven; correct",
+            "as.sv:4, seven",
         ),
         (
             "[15] %Fatal: rtl/3/b.sv:40: Assertion failed in a.b\n",
-            "the RTL ended the simulation by $fatal at b.sv:40; correct",
+            "$fatal at b.sv:40",
         ),
         ("- rtl/0/as.sv:4: Verilog $finish\n", None),
     ],
@@ -69,6 +69,7 @@ def test_the_place_of_a_failed_assertion_is_in_the_log(text: str, found: str | N
     (tmp_path / "log").write_text(text)
     said = launch._failed_assertion(tmp_path / "log")
     assert said is None if found is None else found in str(said)
+    as_recorded(said)
 
 
 def test_what_icarus_cannot_read_is_named_with_what_to_do(tmp_path: Path) -> None:
@@ -79,8 +80,10 @@ def test_what_icarus_cannot_read_is_named_with_what_to_do(tmp_path: Path) -> Non
         return str(error.value)
 
     bus = "interface bus; logic a; modport src(output a); endinterface // a struct"
-    hint = "SystemVerilog (interface, modport); use --sim verilator, or simulators"
-    assert hint in refusal(f"{bus}\nmodule model(bus.src p); endmodule")
+    hint = "SystemVerilog (interface, modport)"
+    said = refusal(f"{bus}\nmodule model(bus.src p); endmodule")
+    assert hint in said
+    as_recorded(said)
     assert "SystemVerilog" not in refusal("module model; wire = 1; endmodule // interface")
 
 

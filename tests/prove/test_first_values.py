@@ -12,6 +12,7 @@ import pytest
 from prove.door import run_prove
 from support.adder import ADDER
 from support.adder_rtl import SUM
+from support.said import as_recorded
 
 from dais_verif.prover import proof
 from dais_verif.prover.registers.first_values import _Effort
@@ -55,7 +56,6 @@ RIGHT = {
         always @(posedge clk or negedge n) if (!n) r <= 0; else r <= model_inp | (r & 0);""",
     "a counter that nothing needs": f"""{OUT} reg [4:0] k; always @(posedge clk) begin k <= k + 1; q <= {SUM}; end""",
 }
-MESSAGE = "is X at first"
 
 
 def ending(body: str, folder: Path) -> tuple[str, str]:
@@ -68,7 +68,8 @@ def ending(body: str, folder: Path) -> tuple[str, str]:
 @pytest.mark.parametrize("name", X_AT_FIRST)
 def test_what_is_x_at_first_and_cancels_is_refused(name: str, tmp_path: Path) -> None:
     verdict, message = ending(X_AT_FIRST[name], tmp_path)
-    assert verdict == "INVALID_INPUT" and MESSAGE in message, message
+    assert verdict == "INVALID_INPUT" and "X" in message, message
+    as_recorded(message)
 
 
 @pytest.mark.parametrize("name", RIGHT)

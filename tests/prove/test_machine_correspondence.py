@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.places import FSM
+from support.said import as_recorded
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.flows.designs import DesignRequest
@@ -296,7 +297,7 @@ def test_a_register_that_an_output_shows_too_early_is_still_one_register(tmp_pat
     assert proved("", rtl, tmp_path, text.encode()).verdict is Verdict.RTL_MISMATCH
 
 
-@pytest.mark.parametrize(("kind", "said"), [("u2.0", "break a promise of the machine by cycle 0"), ("u3.0", "")])
+@pytest.mark.parametrize(("kind", "said"), [("u2.0", "cycle 0"), ("u3.0", "")])
 def test_where_promises_are_never_kept_the_message_says_so(kind: str, said: str, tmp_path: Path) -> None:
     """If a machine never keeps its promises, the message says so, since no sequence can show a fault then.
 
@@ -323,3 +324,4 @@ z <- x
     record = proved("", rtl, tmp_path, text.encode())
     assert record.verdict is (Verdict.UNKNOWN if said else Verdict.RTL_MISMATCH), record.message
     assert said in record.message
+    as_recorded(record.message)

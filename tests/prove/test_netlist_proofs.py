@@ -47,9 +47,8 @@ class TestAlumacc:
         assert run.ending == MISMATCH, (run.tree["message"], run.stderr)
         found = run.tree["counterexample"]
         assert (found["op"], found["mnemonic"]) == (2, "quant_neg")
-        assert run.tree["message"].startswith(
-            "op 2 (quant_neg) is the first op that was not found in the netlist (also not found: op 3"
-        )
+        assert run.tree["message"].startswith("op 2 (quant_neg) ") and "op 3" in run.tree["message"]
+        as_recorded(run.tree["message"])
         assert found["inputs"][1] == "128", "it is wrong for -128 alone"
         replay = found["replay"]
         assert replay["verdict"] == "RTL_MISMATCH"
@@ -197,7 +196,8 @@ class TestIsRefused:
         path = self.netlist(tmp_path, r"assign (\w+) = (\w+) ([&|^]) (\w+);", r"assign \1 = \1 \3 \4;")
         run = run_prove(NEGATED["-"], tmp_path, "--netlist", path, "--target", "generic")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "depends on itself" in run.stderr and run.stderr.count("\n") == 1
+        assert "signal '_109_'" in run.stderr and run.stderr.count("\n") == 1
+        as_recorded(run.stderr)
 
     def test_statements_of_ops(self, tmp_path: Path) -> None:
         made = synth(NEGATED["-"], tmp_path, "generic")
@@ -208,7 +208,7 @@ class TestIsRefused:
     def test_rtl_beside_it(self, tmp_path: Path) -> None:
         path = save(NEGATED["-"], tmp_path)
         done = command("prove", path, "--netlist", tmp_path, "--rtl", tmp_path / "a.v")
-        assert done.returncode == 2 and "give only one" in done.stderr
+        assert done.returncode == 2 and "--netlist" in done.stderr
 
     @pytest.mark.slow
     def test_nothing_is_said_of_an_undriven_bit(self, tmp_path: Path) -> None:

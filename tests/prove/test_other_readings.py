@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from prove.door import run_prove
+from support.said import as_recorded
 
 from dais_verif.program.assembler import assemble
 from dais_verif.prover import conditions, four_state
@@ -105,5 +106,6 @@ def test_a_misread_operator_is_no_pass(kind: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(conditions, "other_readings_of", lambda *_: Sides())
     missed = run_prove(SUM, tmp_path / "without", "--front-end", "slang", rtl=rtl, confirm=True)
     print(kind, found.ending, missed.ending, found.tree["message"], missed.tree.get("confirmation"))
-    assert found.ending == ("UNKNOWN", 6) and "proof and simulation disagree" in found.tree["message"]
+    assert found.ending == ("UNKNOWN", 6)
+    as_recorded(found.tree["message"])
     assert missed.ending == (("UNKNOWN", 6) if misreading.shown else ("PASS", 0))

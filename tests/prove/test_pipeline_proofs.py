@@ -55,13 +55,13 @@ def changed(old: str, new: str, **control: bool) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "control", "message"),
     [
-        (r"op_(\d+)_s3 <= op_\1_s2;", r"op_\1_s3 <= op_\1;", {}, "mixes vectors of different clock edges"),
-        (r"always @\(posedge clk\)", "always @(negedge clk)", {}, "loads at falling edges"),
-        (r"always @\(posedge clk\)", "always @(posedge model_inp[0])", {}, "one edge of a clock"),
-        (r"if \(en\) begin", "if (1) begin", {"enable": True}, "different clock enables: en, none"),
-        (r"(op_\d+_s2) <= ", r"\1 <= \1 ^ ", {}, "keeps state: its next value depends on its own"),
+        (r"op_(\d+)_s3 <= op_\1_s2;", r"op_\1_s3 <= op_\1;", {}, "op_1_s3"),
+        (r"always @\(posedge clk\)", "always @(negedge clk)", {}, ".clk(~clk)"),
+        (r"always @\(posedge clk\)", "always @(posedge model_inp[0])", {}, ""),
+        (r"if \(en\) begin", "if (1) begin", {"enable": True}, "clock enables: "),
+        (r"(op_\d+_s2) <= ", r"\1 <= \1 ^ ", {}, "'op_0_s2'"),
         (r"(op_\d+_s2) <= ", r"\1 = ", {}, "is assigned with = at a clock edge"),
-        (r"op_0 = model_inp", "op_0 = clk ^ model_inp", {}, "sensitivity list does not contain"),
+        (r"op_0 = model_inp", "op_0 = clk ^ model_inp", {}, "block reads 'clk'"),
     ],
     ids=[
         "register-missing",
@@ -79,6 +79,7 @@ def test_what_is_no_pipeline_is_refused(
     run = run_prove(EVERY, tmp_path, rtl=changed(old, new, **control))
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
     assert message in run.tree["message"]
+    as_recorded(run.tree["message"])
 
 
 def test_two_clocks_and_two_enables_are_refused(tmp_path: Path) -> None:
@@ -88,7 +89,8 @@ def test_two_clocks_and_two_enables_are_refused(tmp_path: Path) -> None:
     assert "clk, clk2" in run.tree["message"]
     text = pipelined(3, enable=True).replace("input  wire en,", "input  wire en, input wire en2,")
     run = run_prove(EVERY, tmp_path, rtl=text.replace("if (en)", "if (en2)", 1))
-    assert "different clock enables: en, en2" in run.tree["message"]
+    assert "clock enables: " in run.tree["message"]
+    as_recorded(run.tree["message"])
 
 
 def test_a_gated_clock_is_refused_and_one_by_another_name_is_not(tmp_path: Path) -> None:

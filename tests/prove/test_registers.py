@@ -8,6 +8,7 @@ import pytest
 from prove.door import run_prove
 from prove.reading import needs_yosys
 from support.register_program import PROGRAM
+from support.said import as_recorded
 
 BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
 SUM, SQUARE = "a <= x + 4'sd3;", "b <= a * a;"
@@ -131,38 +132,35 @@ def test_the_same_with_a_bug(name: str, front_end: str, tmp_path: Path) -> None:
     assert run.tree["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
 
 
-STATE = "keeps state"
-
-
 @pytest.mark.parametrize("front_end", ["slang", BOTH])
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (f"always @(posedge clk) begin a <= a + x; {SQUARE} end", f"register 'a' {STATE}"),
-        (f"always @(posedge clk) begin if (x[7]) {SUM} {SQUARE} end", f"register 'a' {STATE}"),
-        (f"reg go; always @(posedge clk) begin go <= en; if (go) {SUM} {SQUARE} end", f"register 'a' {STATE}"),
-        (f"always @(posedge clk) begin if (en & rst) {SUM} {SQUARE} end", f"register 'a' {STATE}"),
+        (f"always @(posedge clk) begin a <= a + x; {SQUARE} end", "'a'"),
+        (f"always @(posedge clk) begin if (x[7]) {SUM} {SQUARE} end", "'a'"),
+        (f"reg go; always @(posedge clk) begin go <= en; if (go) {SUM} {SQUARE} end", "'a'"),
+        (f"always @(posedge clk) begin if (en & rst) {SUM} {SQUARE} end", "'a'"),
         (
             f"always @(posedge clk) if (rst) a <= 0; else {SUM} always @(posedge clk) if (!rst) b <= 0; else {SQUARE}",
-            "needs rst to be",
+            "'a'",
         ),
-        (f"always @(negedge clk) {DATA}", "loads at falling edges"),
+        (f"always @(negedge clk) {DATA}", ".clk(~clk)"),
         (
             f"always @(posedge clk or posedge rst) if (rst) a <= x; else {SUM} always @(posedge clk) {SQUARE}",
-            "register 'a' is loaded at 'rst', not reset: each of its bits must get a constant",
+            "'rst'",
         ),
-        (f"always @(posedge clk) begin if (en) {SUM} if (rst) {SQUARE} end", "different clock enables: en, rst"),
+        (f"always @(posedge clk) begin if (en) {SUM} if (rst) {SQUARE} end", "clock enables: "),
         (
             "reg [8:0] m [0:1]; always @(posedge clk) begin m[en] <= x + 4'sd3; b <= $signed(m[rst]); a <= 0; end",
-            "keeps state",
+            "'m'",
         ),
-        (f"always @(posedge clk) {SUM} always @(posedge rst) {SQUARE}", "different clocks: clk, rst"),
-        (f"wire g = clk & en; always @(posedge g) {DATA}", "'g', a clock or an enable, is not an input by itself"),
+        (f"always @(posedge clk) {SUM} always @(posedge rst) {SQUARE}", "clocks: clk, rst"),
+        (f"wire g = clk & en; always @(posedge g) {DATA}", "'g', a clock"),
         (
             f"reg half; always @(posedge clk) half <= en; always @(posedge half) {DATA}",
-            "'half', a clock or an enable, is not an input by itself",
+            "'half', a clock",
         ),
-        (f"always @(posedge clk) if (x[0]) b <= 0; else {SQUARE} always @* a = b;", "depends on its"),
+        (f"always @(posedge clk) if (x[0]) b <= 0; else {SQUARE} always @* a = b;", "'b'"),
         (f"reg r; always @(posedge clk) r <= rst; always @(posedge clk) if (r) {ZERO} else {DATA}", "input 'rst'"),
     ],
 )
@@ -170,8 +168,8 @@ def test_what_is_no_pipeline(body: str, message: str, front_end: str, tmp_path: 
     run = run_prove(PROGRAM, tmp_path, "--front-end", front_end, rtl=rtl(body))
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
     # Yosys keeps a memory apart, so slang's register has no counterpart, and the cross-check refuses it first.
-    both = front_end == "both" and body.startswith("reg [8:0] m [0:1];")
-    assert ("was read by one front end only" if both else message) in run.tree["message"]
+    assert message in run.tree["message"]
+    as_recorded(run.tree["message"])
     assert "\n" not in run.tree["message"]
 
 

@@ -90,9 +90,9 @@ _ARRAY = "reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];"
 @pytest.mark.parametrize(
     ("array", "reason"),
     [
-        ("reg [8:0] memory [(1 << BUFFER_BITS) - 1:0];", "array \\[0:n\\]"),
+        ("reg [8:0] memory [(1 << BUFFER_BITS) - 1:0];", "\\[0:n\\]"),
         (f"{_ARRAY} integer i; initial for (i = 0; i < 512; i = i + 1) memory[i] = 0;", "contents"),
-        (f"{_ARRAY} assign out_odd = ^memory[0] ^ ^memory[3];", "array \\[0:n\\]"),
+        (f"{_ARRAY} assign out_odd = ^memory[0] ^ ^memory[3];", "\\[0:n\\]"),
     ],
     ids=["downwards", "initialised", "read at fixed places"],
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from prove.door import Run, run_prove
+from support.said import as_recorded
 
 from dais_verif.program import assemble
 from dais_verif.prover.form import Form, key_of
@@ -205,7 +206,7 @@ class TestWithoutNames:
     def test_it_is_proved(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         run = self.run(RTL, tmp_path, monkeypatch)
         assert run.ending == ("PASS", 0), run.tree["message"]
-        assert "no op as cut point" in run.tree["message"]
+        as_recorded(run.tree["message"])
 
     @pytest.mark.few(3)
     @pytest.mark.parametrize(
@@ -245,7 +246,7 @@ class TestActivationsOfXls:
     def test_they_are_proved(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         run = self.run(("", ""), tmp_path, monkeypatch)
         assert run.ending == ("PASS", 0), run.tree["message"]
-        assert "no op as cut point" in run.tree["message"]
+        as_recorded(run.tree["message"])
 
     @pytest.mark.few(3)
     @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def test_a_netlist_is_proved_and_its_wrong_twin_is_not(name: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("old", "new", "verdict", "message"),
     [
-        ("cyclonev_lcell_comb ", "cyclonev_mac ", "INVALID_INPUT", "unknown module 'cyclonev_mac'; give the file"),
-        ('.shared_arith = "off"', '.shared_arith = "on"', "X_IN_OUTPUT", "found for output 0"),
-        pytest.param(".oe(vcc)", ".oe(gnd)", "X_IN_OUTPUT", "found for output 0", marks=pytest.mark.slow),
+        ("cyclonev_lcell_comb ", "cyclonev_mac ", "INVALID_INPUT", "unknown module 'cyclonev_mac'"),
+        ('.shared_arith = "off"', '.shared_arith = "on"', "X_IN_OUTPUT", "output 0"),
+        pytest.param(".oe(vcc)", ".oe(gnd)", "X_IN_OUTPUT", "output 0", marks=pytest.mark.slow),
     ],
     ids=["unknown_cell", "shared_arithmetic", "output_disabled"],
 )
@@ -76,6 +76,7 @@ def test_what_no_model_does_is_never_passed(old: str, new: str, verdict: str, me
     (tmp_path / name).write_text((VENDOR / name).read_text().replace(old, new))
     run = proved(tmp_path / name, name, tmp_path / "run")
     assert run.tree["verdict"] == verdict and message in run.tree["message"], run.tree["message"]
+    as_recorded(run.tree["message"])
 
 
 @pytest.mark.parametrize(

@@ -139,14 +139,14 @@ def test_a_broken_handshake(tmp_path: Path) -> None:
     ("text", "options", "ending", "message"),
     [
         (MODEL.replace("rising_edge", "falling_flank"), (), ("INVALID_INPUT", 2), "model.vhd:15: no declaration for"),
-        (MODEL, ("--top", "other"), ("INVALID_INPUT", 2), "the RTL has no entity 'other'"),
+        (MODEL, ("--top", "other"), ("INVALID_INPUT", 2), "'other'"),
         (
             MODEL.replace("v <= v(0) & in_valid;", "v <= v(0) & in_valid after 1 ns;").replace(
                 "use ieee.numeric_std.all;", "use ieee.numeric_std.all;\nuse ieee.math_real.all;"
             ).replace("<= v(1);", "<= v(integer(sqrt(real(to_integer(held)))));"),
             (),
             ("TOOL_FAILURE", 3),
-            "GHDL's synthesis, by which a proof reads VHDL, does not support",
+            "proof reads VHDL",
         ),
     ],
     ids=["no-vhdl", "top", "not-known"],
@@ -157,6 +157,7 @@ def test_what_cannot_be_read(
     run = proved(text, tmp_path, *options)
     assert run.ending == ending, run.tree["message"]
     assert message in run.tree["message"]
+    as_recorded(run.tree["message"])
 
 
 def test_two_languages_are_refused(tmp_path: Path) -> None:
@@ -211,10 +212,11 @@ def test_a_table_written_as_a_case(old: str, new: str, verdict: str, tmp_path: P
 def test_places_are_those_of_the_vhdl_and_ghdl_is_its_only_reader(tmp_path: Path) -> None:
     text = TABLE.replace("  process (model_inp)", "  process (all)")
     entry = 'when 2 => model_out <= "111"'
-    for value, where in (("'Z'", "table.vhd:16"), ("'X'", "undefined")):
+    for value, where in (("'Z'", "table.vhd:16"), ("'X'", "")):
         (tmp_path / "table.vhd").write_text(text.replace(entry, f"when 2 => model_out <= (others => {value})"))
         run = run_prove(LOOKUP, tmp_path, "--rtl", tmp_path / "table.vhd", "-o", tmp_path / value[1])
         assert run.tree["verdict"] != "PASS" and where in run.tree["message"], run.tree["message"]
+        as_recorded(run.tree["message"])
         assert "from_vhdl" not in run.tree["message"]
     (tmp_path / "table.vhd").write_text(text)
     options = ("--rtl", tmp_path / "table.vhd", "--front-end")

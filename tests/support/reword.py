@@ -30,8 +30,8 @@ PACKAGE = ROOT / "dais_verif"
 CACHE = ROOT / "build" / "reworded"
 ASKED = os.environ.get("DAIS_TESTS_REWORD") == "1"
 
-#: What holds few messages, but names of bins, emitted RTL, and text that is compared with generated pages.
-_LEFT = ("coverage", "emitter", "troubleshooting_page.py", "prover/slang/kinds")
+#: What holds few messages, but names of bins, words of SQLite, emitted RTL, and text that is compared with pages.
+_LEFT = ("coverage", "database.py", "emitter", "troubleshooting_page.py", "prover/slang/kinds")
 #: Calls and methods whose arguments are patterns, names or code.
 _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "replace", "startswith", "endswith"}
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
@@ -157,7 +157,11 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.partition(".")[0] != "dais_verif":
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+        if (
+            spec is not None
+            and isinstance(spec.loader, importlib.machinery.SourceFileLoader)
+            and Path(spec.loader.path).is_relative_to(PACKAGE)  # not a package of a test that has the same name
+        ):
             spec.loader = _Loader(fullname, spec.loader.path)
         return spec
 

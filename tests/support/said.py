@@ -71,11 +71,15 @@ def begin(item: pytest.Item) -> None:
 
 
 def says(item: pytest.Item) -> bool:
-    """Return whether ``item``, or a function of its module that it calls, may call ``as_recorded`` or ``raises``."""
+    """Return whether ``item``, or a function that it calls, may call ``as_recorded`` or ``raises``.
+
+    The functions are those of its module and of its class.
+    """
     module = getattr(item, "module", None)
     names = _names(getattr(getattr(item, "function", None), "__code__", None))
     for name in tuple(names):
-        names |= _names(getattr(getattr(module, name, None), "__code__", None))
+        for place in (module, getattr(item, "cls", None)):
+            names |= _names(getattr(getattr(place, name, None), "__code__", None))
     return any(getattr(module, name, None) is one for name in names for one in (as_recorded, raises))
 
 
