@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples schemas troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples keywords schemas troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -152,6 +152,10 @@ examples: .venv/.ready  ## Regenerate the example programs
 	.venv/bin/python examples/make_examples.py
 	.venv/bin/python examples/make_machines.py
 	.venv/bin/python examples/make_kernels.py
+
+keywords: .venv/.ready  ## Regenerate the keyword arguments of functions from the options that requests declare
+	PYTHONPATH=. .venv/bin/python tools/keywords.py
+	.venv/bin/ruff format -q dais_verif/api/keywords.py
 
 schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the dataclasses
 	.venv/bin/python -m dais_verif.record.schema

@@ -107,9 +107,10 @@ def sign_off(
     certificate, record and evidence; None: ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises
     ``InputError`` for unusable arguments.
     """
+    from dais_verif.flows.design_options import DesignOptions
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
-    from dais_verif.flows.recognition import Brought, recognised
+    from dais_verif.flows.recognition import recognised
     from dais_verif.flows.sign_off import SignOffRequest
     from dais_verif.flows.sign_off import sign_off as flow
 
@@ -125,7 +126,7 @@ def sign_off(
                 ports=path_from("ports", ports),
                 pins=Pins(clock, latency, reset, enable, valid_in, valid_out),
             ),
-            Brought(),
+            DesignOptions(),
         ),
         seed=seed,
         key=path_from("key", key),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
-from dais_verif.api.pipelines import pipeline_request
+from dais_verif.api.keywords import SIMULATE, SimulateOptions
+from dais_verif.api.signatures import takes as takes_options
 from dais_verif.errors import RequestError
-from dais_verif.flows.arguments import path_from, paths_from, program_from, shown, texts_from
+from dais_verif.flows.arguments import path_from, paths_from, program_from, texts_from
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 from dais_verif.subject.given import GivenProgram
@@ -27,100 +28,26 @@ _Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, 
 
 
 @name_missing_packages
+@takes_options(SimulateOptions, SIMULATE)
 def simulate(
-    program: GivenProgram,
-    *,
-    layout: str | None = None,
-    rtl: Sequence[_Path] | _Path | None = None,
-    top: str | None = None,
-    data: Sequence[_Path] | _Path | None = None,
-    parameters: Mapping[str, str | int] | None = None,
-    ports: _Path | None = None,
-    clock: str | None = None,
-    latency: int | Literal["auto"] | None = None,
-    reset: str | None = None,
-    enable: str | None = None,
-    valid_in: str | None = None,
-    valid_out: str | None = None,
-    stages: int | None = None,
-    max_depth: float | None = None,
-    wrapped: _Path | None = None,
-    netlist: _Path | None = None,
-    target: str | None = None,
-    bitstream: _Path | None = None,
-    pins: _Path | None = None,
-    device: str | None = None,
-    hints: _Path | None = None,
-    simulators: Sequence[str] | str | None = None,
-    icarus_vectors: int | Literal["all"] | None = None,
-    vectors: int = 1000,
-    seed: int = 0,
-    inputs: Sequence[_Path] | _Path | None = None,
-    coverage: bool = False,
-    rtl_coverage: bool = False,
-    unchecked: bool = False,
-    printf: bool = False,
-    out_of_range: bool = False,
-    waves: bool = False,
-    bulk: bool = True,
-    conditions: bool = True,
-    exhaustive: bool = False,
-    exhaustive_bits: int = 24,
-    jobs: int | None = None,
-    timeout: float | None = None,
-    output: _Path | None = None,
-    progress: Progress | None = None,
+    program: GivenProgram, *, progress: Progress | None = None, **options: Unpack[SimulateOptions]
 ) -> SimulationRecord:
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
-    ``rtl``: the files of the design; None: RTL is emitted, as a pipeline if ``stages`` or ``max_depth`` is given.
-    ``bitstream``: an iCE40 bitstream to simulate, with ``pins``, a file of lines ``set_io PORT PIN``, and ``device``,
-    such as ``ice40-hx8k-ct256``; ``hints``: ``placed.json`` of ``build``, which names the registers and is not trusted.
-    ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: the simulators that fit the
-    RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
+    ``rtl``: the files of the design, or a folder with it; None: RTL is emitted, as a pipeline if ``stages`` or
+    ``max_depth`` is given. A bitstream has ``pins``, a file of lines ``set_io PORT PIN``, and ``device``, such as
+    ``ice40-hx8k-ct256``. ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: the
+    simulators that fit the RTL. ``options`` are those of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
-    from dais_verif.flows.covering import Covering
-    from dais_verif.flows.recognition import ALL as ALL_SORTS
+    from dais_verif.flows.design_options import DesignOptions
+    from dais_verif.flows.options import build, from_keywords
+    from dais_verif.flows.recognition import design_request as design_of
     from dais_verif.flows.simulate import simulate as flow
-    from dais_verif.flows.simulation_request import ALL, SimulationRequest
+    from dais_verif.flows.simulation_request import SimulationRequest
 
-    design = design_request(
-        rtl=rtl,
-        top=top,
-        data=data,
-        parameters=parameters,
-        ports=ports,
-        pins=(clock, latency, reset, enable, valid_in, valid_out),
-        stages=stages,
-        max_depth=max_depth,
-        wrapped=wrapped,
-        netlist=netlist,
-        target=target,
-        bits=(bitstream, pins, device, hints),
-        takes=ALL_SORTS,
-    )
-    request = SimulationRequest(
-        program=program_from(program),
-        layout=layout,
-        design=design,
-        simulator=_simulator(simulators),
-        icarus_vectors=ALL if icarus_vectors == "all" else icarus_vectors,
-        vectors=vectors,
-        seed=seed,
-        inputs=paths_from("inputs", inputs),
-        covering=Covering(coverage, rtl_coverage),
-        unchecked=unchecked,
-        printf=printf,
-        out_of_range=out_of_range,
-        waves=waves,
-        bulk=bulk,
-        conditions=conditions,
-        exhaustive=exhaustive,
-        exhaustive_bits=exhaustive_bits,
-        jobs=jobs,
-        timeout=timeout,
-        output=path_from("output", output),
-    )
+    design = design_of(build(DesignOptions, from_keywords(DesignOptions, options)))
+    given = from_keywords(SimulationRequest, options)
+    request = build(SimulationRequest, given, program=program_from(program), design=design)
     return flow(request, progress=listener(progress)).record
 
 
@@ -279,51 +206,25 @@ def design_request(
 
     ``takes``: what the design may be besides RTL.
     """
-    from dais_verif.flows.designs import DesignRequest
-    from dais_verif.flows.pins import Pins
-    from dais_verif.flows.recognition import Brought, recognised
+    from dais_verif.flows.design_options import DesignOptions
+    from dais_verif.flows.options import build, from_keywords
+    from dais_verif.flows.recognition import design_request as design_of
 
-    pipeline = None
-    if stages is not None or max_depth is not None:
-        pipeline = pipeline_request(stages, max_depth, None, True, True, True).options()
-    found = DesignRequest(
-        rtl=paths_from("rtl", rtl),
-        data=paths_from("data", data),
-        top=top,
-        ports=path_from("ports", ports),
-        pins=Pins(*pins),
-        pipeline=pipeline,
-        parameters=_parameters(parameters),
-    )
-    brought = Brought(
-        netlist=path_from("netlist", netlist),
-        bitstream=path_from("bitstream", bits[0]),
-        wrapped=path_from("wrapped", wrapped),
-        target=target,
-        pins=path_from("pins", bits[1]),
-        device=bits[2],
-        hints=path_from("hints", bits[3]),
-    )
-    return recognised(found, brought, takes)
-
-
-def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:
-    """Return the parameters of a module in the form of a request."""
-    from dais_verif.flows.design_rtl import parse_parameter
-
-    if values is None:
-        return ()
-    if not isinstance(values, Mapping):
-        raise RequestError(f"parameters must be a dictionary of names and values, not {shown(values)}.")
-    found = []
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise RequestError(f"parameters: {shown(name)} must be a string or an integer, not {shown(value)}.")
-        try:
-            found.append(parse_parameter(f"{name}={value}"))
-        except ValueError as error:
-            raise RequestError(f"parameters: {error}") from None
-    return tuple(found)
+    given = {
+        "rtl": rtl,
+        "top": top,
+        "data": data,
+        "parameters": parameters,
+        "ports": ports,
+        "stages": stages,
+        "max_depth": max_depth,
+        "wrapped": wrapped,
+        "netlist": netlist,
+        "target": target,
+        **dict(zip(("clock", "latency", "reset", "enable", "valid_in", "valid_out"), pins, strict=True)),
+        **dict(zip(("bitstream", "pins", "device", "hints"), bits, strict=True)),
+    }
+    return design_of(build(DesignOptions, from_keywords(DesignOptions, given)), takes)
 
 
 def _simulator(names: Sequence[str] | str | None) -> str | None:

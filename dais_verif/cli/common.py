@@ -45,6 +45,7 @@ __all__ = [
     "unchecked_option",
     "vectors_option",
     # helpers
+    "all_cpus",
     "ShownWarnings",
     "console",
     "output_folder",
@@ -69,7 +70,7 @@ def _identifier(context: click.Context, option: click.Parameter, value: str | No
     return value
 
 
-def _all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
+def all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
     """Return the number of threads to use; None leaves the number to the environment variable."""
     return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
 
@@ -113,7 +114,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1),
-    callback=_all_cpus,
+    callback=all_cpus,
     help="Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
 html_option = click.option("--html", type=page_path, help="Also write the record as an HTML page (see report).")

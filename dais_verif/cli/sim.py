@@ -11,91 +11,26 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand, Option
-from dais_verif.cli.options.bundles import bundled
+from dais_verif.cli.options.declared import declared_options
 from dais_verif.cli.options.design import design_options
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.flows.covering import Covering
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.options import build
 from dais_verif.flows.recognition import ALL
 from dais_verif.flows.simulate import Simulated, simulate
-from dais_verif.flows.simulation_request import (
-    LEAST_IN_ICARUS,
-    MAX_BITS,
-    SIMULATORS,
-    VHDL_SIMULATORS,
-    SimulationRequest,
-    vectors_in_icarus,
-)
+from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.stopwatch import Stopwatch, process_started
-
-_covering_options = bundled(
-    "covering",
-    lambda coverage, rtl_coverage: Covering(coverage, rtl_coverage),
-    click.option("--coverage", is_flag=True, help="Measure functional coverage, and add vectors for open bins."),
-    click.option("--rtl-coverage", is_flag=True, help="Measure line and toggle coverage of the RTL in Verilator."),
-)
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
-@common.layout_option
-@click.option(
-    "--sim",
-    "simulator",
-    type=click.Choice((*SIMULATORS, "both", *VHDL_SIMULATORS)),
-    help="Simulator. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
-)
-@click.option(
-    "--icarus-vectors",
-    metavar="N|all",
-    callback=common.parsed_by(vectors_in_icarus),
-    help="Number of vectors that Icarus also compares if both simulators run. Default: as many as it can while "
-    "Verilator runs,"
-    f" at least {LEAST_IN_ICARUS}.",
-)
-@common.vectors_option(1000)
-@common.seed_option
-@common.inputs_option
+@declared_options(SimulationRequest)
 @design_options(*ALL)
-@_covering_options
-@common.unchecked_option
-@click.option("--printf", is_flag=True, help="Also compare the messages that members of a kernel print.")
-@click.option("--out-of-range", is_flag=True, help="Also generate inputs beyond intervals that da4ml's JSON declares.")
-@click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
-@click.option(
-    "--bulk/--no-bulk",
-    default=True,
-    show_default=True,
-    help="Run vectors outside cocotb if the simulator can; the first 256 go through the ports in any case.",
-)
-@click.option(
-    "--conditions/--no-conditions",
-    default=True,
-    show_default=True,
-    help="Add vectors for both sides of the conditions in user RTL, found in at most about 2 s.",
-)
-@click.option(
-    "--exhaustive",
-    is_flag=True,
-    help="Check every output that depends on few enough input bits exhaustively, however long it takes.",
-)
-@click.option(
-    "--exhaustive-bits",
-    type=click.IntRange(0, MAX_BITS),
-    default=24,
-    show_default=True,
-    help="Largest number of input bits to exhaust; 0: sample only.",
-)
-@common.jobs_option
 @common.sandbox_option
 @click.option("--profile", cls=Option, rare=True, is_flag=True, help="Show where the time was spent.")
-@click.option("--timeout", type=common.seconds, help="Time limit for each build and each run, in seconds.")
-@click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @common.html_option
 @common.json_option
-def sim(
-    dut: DesignRequest, waves: bool, output: Path | None, profile: bool, html: Path | None, as_json: bool, **asked: Any
-) -> int:
+def sim(program: str | Path, dut: DesignRequest, profile: bool, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
 
     \b
@@ -120,12 +55,14 @@ def sim(
     watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())
     context = click.get_current_context()
-    request = SimulationRequest(
+    if asked["waves"] and asked["output"] is None:
+        asked["output"] = Path("dais-verif-out")
+    request: SimulationRequest = build(
+        SimulationRequest,
+        asked,
+        program=program,
         design=dut,
-        waves=waves,
-        output=Path("dais-verif-out") if waves and output is None else output,
         command=lambda more: common.reproduce(context.obj, more),
-        **asked,
     )
     if "requests" in context.meta:  # only collect the request: many runs share a build
         context.meta["requests"].append(request)

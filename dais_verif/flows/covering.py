@@ -9,6 +9,7 @@ from pathlib import Path
 from dais_verif.errors import RequestError, ViolationError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.options import option
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.vectors import decimal_rows
 from dais_verif.program import Program
@@ -23,10 +24,18 @@ DIRECTED = "directed.csv"
 
 @dataclass(frozen=True)
 class Covering:
-    """The requested coverage. ``program``: bins of the program, with directed vectors; ``rtl``: RTL, in Verilator."""
+    """The requested coverage."""
 
-    program: bool = False
-    rtl: bool = False
+    program: bool = option(
+        False, "Measure functional coverage, and add vectors for open bins.", group="Vectors", name="coverage"
+    )
+    rtl: bool = option(
+        False,
+        "Measure line and toggle coverage of the RTL in Verilator.",
+        group="Vectors",
+        name="rtl_coverage",
+        rare=True,
+    )
 
     def __post_init__(self) -> None:
         require_types(self)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
@@ -15,16 +15,18 @@ from dais_verif.bitstream.recognition import is_bitstream
 from dais_verif.design_folders import design_mark
 from dais_verif.errors import Argument, InputError, RequestError
 from dais_verif.files import read_plain
+from dais_verif.flows.design_options import DesignOptions
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.read_back.bitstreams import BitstreamFile, link_of
 from dais_verif.flows.wrapper import FACTS, find_wrapper
 from dais_verif.record.build import BUILD_RECORD
 from dais_verif.synthesis.bitstream import BITSTREAM, PINS, PLACED
 from dais_verif.synthesis.netlist import RECORD, find_netlist
-from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.synthesis.yosys import NETLIST
 
-__all__ = ["ALL", "Brought", "Sort", "recognised"]
+__all__ = ["ALL", "Sort", "design_request", "recognised"]
 
 
 class Sort(Enum):
@@ -41,38 +43,32 @@ ALL = tuple(Sort)
 _MARKS = {RECORD: Sort.NETLIST, BUILD_RECORD: Sort.BITSTREAM, FACTS: Sort.WRAPPED}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Brought:
-    """The paths and options of a design besides those of RTL.
-
-    ``target``: the cells of a netlist; ``pins``, ``device``, ``hints``: of a bitstream.
-    """
-
-    netlist: Path | None = None
-    bitstream: Path | None = None
-    wrapped: Path | None = None
-    target: str | None = None
-    pins: Path | None = None
-    device: str | None = None
-    hints: Path | None = None
-
-    @property
-    def paths(self) -> dict[str, tuple[Path | None, Sort]]:
-        """The paths, by the names of their arguments, which say what they should be."""
-        return {
-            "netlist": (self.netlist, Sort.NETLIST),
-            "bitstream": (self.bitstream, Sort.BITSTREAM),
-            "wrapped": (self.wrapped, Sort.WRAPPED),
-        }
+def design_request(options: DesignOptions, takes: Collection[Sort] = ALL) -> DesignRequest:
+    """Return the request for the design that ``options`` name. Raises the errors of ``recognised``."""
+    # Emit all pins, so that all of their functions are exercised.
+    asked = {"reset": True, "enable": True, "valid": True} if options.stages or options.max_depth is not None else {}
+    emitted = PipelineRequest(
+        stages=options.stages, max_depth=options.max_depth, delay_model=options.delay_model, **asked
+    )
+    design = DesignRequest(
+        rtl=options.rtl,
+        data=options.data,
+        top=options.top,
+        ports=options.ports,
+        pins=Pins(options.clock, options.latency, options.reset, options.enable, options.valid_in, options.valid_out),
+        pipeline=emitted.options(),
+        parameters=options.parameters,
+    )
+    return recognised(design, options, takes)
 
 
-def recognised(asked: DesignRequest, brought: Brought, takes: Collection[Sort] = ALL) -> DesignRequest:
+def recognised(asked: DesignRequest, brought: DesignOptions, takes: Collection[Sort] = ALL) -> DesignRequest:
     """Return ``asked`` with the netlist, bitstream or wrapped core that is among its RTL or ``brought``.
 
     Raises ``RequestError`` if that is ambiguous, is none that the caller ``takes``, or has options of another sort.
     """
     given = [("rtl", path, _sort_of(path, None)) for path in asked.rtl]
-    given += [(name, path, _sort_of(path, said) or said) for name, (path, said) in brought.paths.items() if path]
+    given += [(name, path, _sort_of(path, said) or said) for name, (path, said) in _paths(brought).items() if path]
     sort = next((one for _, _, one in given if one is not None), None) or _sort_by_options(brought, given)
     _require_own_options(sort, brought)
     if sort is None:
@@ -107,6 +103,15 @@ def recognised(asked: DesignRequest, brought: Brought, takes: Collection[Sort] =
     return replace(alone, wrapped=find_wrapper(path))
 
 
+def _paths(brought: DesignOptions) -> dict[str, tuple[Path | None, Sort]]:
+    """Return the paths besides RTL, by the names of their arguments, which say what they should be."""
+    return {
+        "netlist": (brought.netlist, Sort.NETLIST),
+        "bitstream": (brought.bitstream, Sort.BITSTREAM),
+        "wrapped": (brought.wrapped, Sort.WRAPPED),
+    }
+
+
 def _sort_of(path: Path, said: Sort | None) -> Sort | None:
     """Return what ``path`` is by its content; None if that does not show, or it is RTL. ``said``: what it should be."""
     if not path.is_dir():
@@ -123,7 +128,7 @@ def _sort_of(path: Path, said: Sort | None) -> Sort | None:
     return found[0] if found else None
 
 
-def _sort_by_options(brought: Brought, given: list[tuple[str, Path, Sort | None]]) -> Sort | None:
+def _sort_by_options(brought: DesignOptions, given: list[tuple[str, Path, Sort | None]]) -> Sort | None:
     """Return what the only file given must be, since options say so; None if none does."""
     if brought.target is not None:
         sort, option = Sort.NETLIST, "target"
@@ -140,22 +145,14 @@ def _sort_by_options(brought: Brought, given: list[tuple[str, Path, Sort | None]
     return sort if len(given) == 1 and not given[0][1].is_dir() else None
 
 
-def _require_own_options(sort: Sort | None, brought: Brought) -> None:
-    if brought.target is not None:
-        if brought.target not in NETLISTS:
-            raise RequestError.of(
-                "{name} must be one of {known}, not {value!r}.",
-                name=Argument("target"),
-                known=", ".join(NETLISTS),
-                value=brought.target,
-            )
-        if sort is not Sort.NETLIST:
-            raise RequestError.of("{target} selects the cell library of a netlist: give the netlist with {rtl}.")
+def _require_own_options(sort: Sort | None, brought: DesignOptions) -> None:
+    if brought.target is not None and sort is not Sort.NETLIST:
+        raise RequestError.of("{target} selects the cell library of a netlist: give the netlist with {rtl}.")
     if sort is not Sort.BITSTREAM and (brought.pins or brought.device or brought.hints):
         raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {rtl}.")
 
 
-def _of_bitstream(asked: DesignRequest, path: Path, brought: Brought) -> DesignRequest:
+def _of_bitstream(asked: DesignRequest, path: Path, brought: DesignOptions) -> DesignRequest:
     device, hints, pins = brought.device, brought.hints, brought.pins
     if path.is_dir():
         folder, path = path, path / BITSTREAM

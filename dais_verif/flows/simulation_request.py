@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.arguments import require_types
+from dais_verif.flows import common_options as common
+from dais_verif.flows.arguments import require_types, texts_from
 from dais_verif.flows.covering import DIRECTED, Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import require_counts, require_positive, require_range
-from dais_verif.flows.words import option_words
+from dais_verif.flows.options import option, options, require_options, words_of
 from dais_verif.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
@@ -43,52 +43,109 @@ def vectors_in_icarus(text: str) -> int:
     return int(text)
 
 
+def _simulator(names: Sequence[str] | str | None) -> str | None:
+    """Return the value of ``simulator`` for one or both names that Python gives."""
+    if names is None or (isinstance(names, str) and names == "both"):
+        return names
+    given = set(map(str, texts_from("simulators", names)))
+    if given == {"icarus", "verilator"}:
+        return "both"
+    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
+        wanted = "icarus, verilator, both of them, or ghdl"
+        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
+    return given.pop()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SimulationRequest:
-    """The design and the options of a simulation; defaults are the same as in ``dais-verif sim``.
+    """The design and the options of a simulation.
 
-    ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` (Icarus and Verilator), or None: selected by the RTL.
-    ``icarus_vectors``: how many vectors Icarus compares in addition to Verilator; None: as many as it can until
-    Verilator ends. ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``conditions``: add
-    vectors for the conditions in user RTL. ``exhaustive_bits``: outputs that depend on at most this number of input
-    bits are checked for all values of these bits if that takes about a second, or always with ``exhaustive``.
-    ``timeout``: seconds for each build and each run. ``output``: a folder to keep. ``command``: a function that takes
-    additional arguments and returns the command line for the record; None: derived from the request.
+    ``simulator``: None: selected by the RTL. ``icarus_vectors``: how many vectors Icarus compares in addition to
+    Verilator; None: as many as it can until Verilator ends. ``exhaustive_bits``: outputs that depend on at most this
+    number of input bits are checked for all values of these bits if that takes about a second, or always with
+    ``exhaustive``. ``command``: a function that takes additional arguments and returns the command line for the record;
+    None: derived from the request.
     """
 
     program: AnyProgram
-    layout: str | None = None
+    layout: str | None = common.layout()
     design: DesignRequest = field(default_factory=DesignRequest)
-    simulator: str | None = None
-    icarus_vectors: int | None = None
-    vectors: int = 1000
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    covering: Covering = field(default_factory=Covering)
-    unchecked: bool = False
-    printf: bool = False
-    out_of_range: bool = False
-    waves: bool = False
-    bulk: bool = True
-    conditions: bool = True
-    exhaustive: bool = False
-    exhaustive_bits: int = 24
-    jobs: int | None = None
-    timeout: float | None = None
-    output: Path | None = None
+    simulator: str | None = option(
+        None,
+        "Simulator. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
+        group="Simulators",
+        name="sim",
+        keyword="simulators",
+        choices=(*SIMULATORS, "both", *VHDL_SIMULATORS),
+        take=_simulator,
+        accepts="Sequence[str] | str",
+    )
+    icarus_vectors: int | None = option(
+        None,
+        "Number of vectors that Icarus also compares if both simulators run. Default: as many as it can while "
+        f"Verilator runs, at least {LEAST_IN_ICARUS}.",
+        group="Simulators",
+        rare=True,
+        metavar="N|all",
+        least=1,
+        most=ALL,
+        parse=vectors_in_icarus,
+        show=lambda number: "all" if number == ALL else str(number),
+        take=lambda number: ALL if number == "all" else number,
+        accepts="int | Literal['all']",
+    )
+    vectors: int = common.vectors(1000)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    covering: Covering = options(Covering)
+    unchecked: bool = common.unchecked()
+    printf: bool = option(
+        False, "Also compare the messages that members of a kernel print.", group="Vectors", rare=True
+    )
+    out_of_range: bool = option(
+        False,
+        "Also generate inputs beyond intervals that da4ml's JSON declares.",
+        group="Vectors",
+        rare=True,
+    )
+    waves: bool = option(
+        False, "Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.", group="Simulators"
+    )
+    bulk: bool = option(
+        True,
+        "Run vectors outside cocotb if the simulator can; the first 256 go through the ports in any case.",
+        group="Simulators",
+        rare=True,
+    )
+    conditions: bool = option(
+        True,
+        "Add vectors for both sides of the conditions in user RTL, found in at most about 2 s.",
+        group="Vectors",
+        rare=True,
+    )
+    exhaustive: bool = option(
+        False,
+        "Check every output that depends on few enough input bits exhaustively, however long it takes.",
+        group="Vectors",
+    )
+    exhaustive_bits: int = option(
+        24,
+        "Largest number of input bits to exhaust; 0: sample only.",
+        group="Vectors",
+        rare=True,
+        least=0,
+        most=MAX_BITS,
+    )
+    jobs: int | None = common.jobs()
+    timeout: float | None = common.timeout(None, "Time limit for each build and each run, in seconds.")
+    output: Path | None = common.output("Folder to keep: result.json, RTL, vectors, logs, waves.")
     command: Callable[[Sequence[str]], str] | None = None
 
     def __post_init__(self) -> None:
         require_types(self)
         if self.design.wrapped is not None and self.exhaustive:
             raise RequestError.of("{exhaustive} is not for {wrapped}: exhaust the core, which sim verifies without it.")
-        if not 0 <= self.exhaustive_bits <= MAX_BITS:
-            raise RequestError.of(
-                "{exhaustive_bits} {value} must be 0 to {most}.", value=self.exhaustive_bits, most=MAX_BITS
-            )
-        require_counts(vectors=self.vectors, seed=self.seed)
-        require_positive(timeout=self.timeout)
-        require_range("icarus_vectors", self.icarus_vectors, 1, ALL)
+        require_options(self)
         written = ("result.json", DIRECTED, *self.design.written)
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
 
@@ -98,25 +155,4 @@ class SimulationRequest:
 
     def words(self) -> list[str]:
         """Return the arguments of ``dais-verif`` for this request; ``PROGRAM`` stands for a program without a file."""
-        valued = {
-            "--layout": self.layout,
-            "--sim": self.simulator,
-            "--icarus-vectors": "all" if self.icarus_vectors == ALL else self.icarus_vectors,
-            "--vectors": self.vectors,
-            "--seed": self.seed,
-            "--exhaustive-bits": None if self.exhaustive_bits == 24 else self.exhaustive_bits,
-            "--timeout": self.timeout,
-            "--output": self.output,
-        }
-        flags = {
-            "--coverage": self.covering.program,
-            "--rtl-coverage": self.covering.rtl,
-            "--unchecked": self.unchecked,
-            "--printf": self.printf,
-            "--out-of-range": self.out_of_range,
-            "--waves": self.waves,
-            "--no-bulk": not self.bulk,
-            "--no-conditions": not self.conditions,
-            "--exhaustive": self.exhaustive,
-        }
-        return ["sim", path_of(self.program), *option_words(valued, flags, self.inputs), *self.design.words()]
+        return ["sim", path_of(self.program), *words_of(self), *self.design.words()]

@@ -266,4 +266,4 @@ def test_what_would_be_passed_over_is_refused() -> None:
 
 def test_a_wrapped_design_takes_no_stages_and_no_ports(tmp_path: Path) -> None:
     for given in ({"stages": 2}, {"ports": tmp_path / "ports.json"}, {"clock": "clk"}):
-        refused(lambda given=given: D.simulate(SUM, wrapped=tmp_path, **given), "wrapped is the whole design")
+        refused(lambda given=given: D.simulate(SUM, wrapped=tmp_path, **given), "wrapped core is the whole design")

@@ -11,8 +11,9 @@ from support.places import CORPUS
 from dais_verif.api.designs import prove, simulate
 from dais_verif.cli import main
 from dais_verif.errors import DaisError
+from dais_verif.flows.design_options import DesignOptions
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.recognition import Brought, recognised
+from dais_verif.flows.recognition import recognised
 
 _PROGRAM = CORPUS / "p01_addsub_tiny" / "prog.v1.bin"
 _BITS = b"\xff\x00\x00\xff\x7e\xaa\x99\x7e"
@@ -47,7 +48,7 @@ def test_four_arguments_accept_the_same_paths(way: str, made: Path) -> None:
     def found(name: str, **more: object) -> DesignRequest:
         design = asked(made, name) if way == "rtl" else DesignRequest()
         paths = {} if way == "rtl" else {way: made / name}
-        return recognised(design, Brought(**paths, **more))  # type: ignore[arg-type]
+        return recognised(design, DesignOptions(**paths, **more))  # type: ignore[arg-type]
 
     netlist, bits, wrapped = found("net"), found("built"), found("wrapped")
     assert netlist.netlist == (made / "net" / "netlist.v", "ice40") and not netlist.rtl
@@ -59,8 +60,8 @@ def test_four_arguments_accept_the_same_paths(way: str, made: Path) -> None:
 
 def test_files_of_rtl_stay_rtl(made: Path) -> None:
     plain = asked(made, "plain.v", "net/netlist.v")  # a netlist with the vendor's models
-    assert recognised(plain, Brought()) == plain
-    named = recognised(asked(made, "plain.v"), Brought(target="xilinx"))
+    assert recognised(plain, DesignOptions()) == plain
+    named = recognised(asked(made, "plain.v"), DesignOptions(target="xilinx"))
     assert named.netlist == (made / "plain.v", "xilinx")
 
 
@@ -84,7 +85,7 @@ def test_what_is_ambiguous_or_contradictory_is_refused(
     names: tuple[str, ...], more: dict[str, object], says: str, made: Path
 ) -> None:
     with pytest.raises(DaisError) as caught:
-        recognised(asked(made, *names), Brought(**more))  # type: ignore[arg-type]
+        recognised(asked(made, *names), DesignOptions(**more))  # type: ignore[arg-type]
     assert says in caught.value.spelled("{{{}}}".format) and "\n" not in str(caught.value)
 
 
@@ -108,7 +109,7 @@ def test_a_verb_refuses_what_it_does_not_take(
 
 def test_the_line_to_copy_has_rtl(made: Path) -> None:
     for name in ("net", "built", "wrapped"):
-        words = recognised(asked(made, name), Brought()).words()
+        words = recognised(asked(made, name), DesignOptions()).words()
         assert "--rtl" in words and not {"--netlist", "--bitstream", "--wrapped"} & set(words)
 
 

@@ -8,7 +8,7 @@ from dais_verif.cli.common import file_path
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.flows.pipelines import MOST_STAGES, PipelineRequest
 
-__all__ = ["pipeline_options", "stage_options"]
+__all__ = ["pipeline_options"]
 
 _STAGES = (
     click.option(
@@ -27,8 +27,6 @@ _PORTS = (
     click.option("--valid", is_flag=True, help="Pipeline: add ports in_valid and out_valid."),
 )
 
-#: Adds ``--stages``, ``--max-depth`` and ``--delay-model``, which the command gets as one ``pipeline``.
-stage_options = bundled("pipeline", PipelineRequest, *_STAGES)
-
-#: Adds the same options, and those for optional ports of a pipeline: ``--reset``, ``--enable``, ``--valid``.
+#: Adds ``--stages``, ``--max-depth``, ``--delay-model``, and those for ports: ``--reset``, ``--enable``, ``--valid``;
+#: the command gets them as one ``pipeline``.
 pipeline_options = bundled("pipeline", PipelineRequest, *_STAGES, *_PORTS)
