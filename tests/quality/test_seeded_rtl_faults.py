@@ -48,7 +48,7 @@ def test_a_bug_in_an_op_of_alir_is_found_and_the_op_named(bug: Bug, tmp_path: Pa
     assert run.ending == MISMATCH
     assert (run.blame["kind"], run.blame["op"]) == ("op", bug.op), run.blame
     assert run.blame["mnemonic"] == SUMS.ops[bug.op].spec.mnemonic
-    assert f"op {bug.op} ({run.blame['mnemonic']}) is the first op whose value diverges" in run.blame["text"]
+    assert f"op {bug.op} ({run.blame['mnemonic']})" in run.blame["text"]
     assert run.record["program"]["layout"] == "alir"
 
 
