@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.door import Run, run_sim
 from support.said import as_recorded
+from support.tier import some
 
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
@@ -259,7 +260,7 @@ def with_fault(number: int, folder: Path, simulator: str) -> Run:
 def test_each_fault_of_a_clocked_design_is_found(simulator: str, tmp_path: Path) -> None:
     assert with_fault(0, tmp_path, simulator).ending == ("PASS", 0)
     missed = []
-    for number, (name, words) in enumerate(FAULTS.items(), 1):
+    for number, (name, words) in some(enumerate(FAULTS.items(), 1), 4):
         run = with_fault(number, tmp_path, simulator)
         mismatch = run.record["first_mismatch"]
         said = f"output {mismatch['output']}" if mismatch else run.record["message"]
