@@ -152,16 +152,24 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
         return None, client
     workers = int(number) if number else jobs
     if kind == "local":
-        with without_main():
-            cluster: Any = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=None,
-                memory_limit=0,
-                preload=[_QUIET],
-                protocol=_TLS,
-                security=_own_security(),
-            )
+        try:
+            with without_main():
+                cluster: Any = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    memory_limit=0,
+                    preload=[_QUIET],
+                    protocol=_TLS,
+                    security=_own_security(),
+                )
+        except (OSError, RuntimeError) as error:  # a worker was ended as it started, as by a lack of memory
+            raise ClusterFailure.of(
+                "{cluster} {name}: Dask could not start the workers ({error}); name fewer, such as {kind}:1",
+                name=name,
+                error=error,
+                kind=kind,
+            ) from None
     else:
         cluster = _queue(kind, _own_security())
         cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): lost workers are requested again

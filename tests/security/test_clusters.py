@@ -22,6 +22,21 @@ def test_a_scheduler_with_tls_needs_a_key_here() -> None:
         connect("tls://127.0.0.1:1", 1)
 
 
+@pytest.mark.parametrize("error", [RuntimeError("Nanny failed to start."), OSError("no more processes")])
+def test_workers_that_do_not_start_are_a_failure_of_the_cluster(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the kernel ends a worker for lack of memory."""
+    distributed = pytest.importorskip("distributed")
+
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(ClusterFailure, match="local:2"):
+        connect("local:2", 2)
+
+
 def test_strangers_are_turned_away() -> None:
     """Neither a client without TLS nor one with a key of its own gets in; the run's own client does."""
     distributed = pytest.importorskip("distributed")
