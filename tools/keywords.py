@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from pathlib import Path
 from typing import Any
 
 from dais_verif.flows.design_options import DesignOptions
 from dais_verif.flows.options import Declared, declared
+from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 
 __all__ = ["PLACE", "keywords"]
@@ -32,6 +34,7 @@ _Path = str | PathLike[str]
 
 #: The classes of keywords: the verb, the requests, and what the function does not take.
 _FUNCTIONS: dict[str, tuple[str, tuple[type[Any], ...], tuple[str, ...]]] = {
+    "Prove": ("prove", (DesignOptions, ProveRequest), ("wrapped",)),
     "Simulate": ("sim", (DesignOptions, SimulationRequest), ()),
 }
 
@@ -47,7 +50,7 @@ def keywords() -> str:
         for one in found:
             parts.append(f"    {one.keyword}: {_annotation(one)}\n{_text(one)}")
         parts.append(f"\n\n#: The defaults of ``{name}Options``.\n{name.upper()}: Final[Mapping[str, Any]] = {{\n")
-        parts += [f'    "{one.keyword}": {_default(one)!r},\n' for one in found]
+        parts += [f'    "{one.keyword}": {_written(_default(one))},\n' for one in found]
         parts.append("}\n")
     return "".join(parts)
 
@@ -66,6 +69,10 @@ def _annotation(one: Declared) -> str:
 
 def _default(one: Declared) -> Any:
     return None if one.value == () else one.value
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 if __name__ == "__main__":

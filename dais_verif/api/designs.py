@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from dais_verif.api.keywords import SIMULATE, SimulateOptions
+from dais_verif.api.keywords import PROVE, SIMULATE, ProveOptions, SimulateOptions
 from dais_verif.api.signatures import takes as takes_options
-from dais_verif.errors import RequestError
-from dais_verif.flows.arguments import path_from, paths_from, program_from, texts_from
+from dais_verif.flows.arguments import path_from, paths_from, program_from
 from dais_verif.flows.progress import Progress, listener
 from dais_verif.packages import name_missing_packages
 from dais_verif.subject.given import GivenProgram
@@ -39,106 +38,37 @@ def simulate(
     ``ice40-hx8k-ct256``. ``simulators``: one or both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: the
     simulators that fit the RTL. ``options`` are those of ``dais-verif sim``. Tool failures are verdicts of the record.
     """
-    from dais_verif.flows.design_options import DesignOptions
     from dais_verif.flows.options import build, from_keywords
-    from dais_verif.flows.recognition import design_request as design_of
+    from dais_verif.flows.recognition import ALL
     from dais_verif.flows.simulate import simulate as flow
     from dais_verif.flows.simulation_request import SimulationRequest
 
-    design = design_of(build(DesignOptions, from_keywords(DesignOptions, options)))
     given = from_keywords(SimulationRequest, options)
-    request = build(SimulationRequest, given, program=program_from(program), design=design)
+    request = build(SimulationRequest, given, program=program_from(program), design=_design(options, ALL))
     return flow(request, progress=listener(progress)).record
 
 
 @name_missing_packages
-def prove(
-    program: GivenProgram,
-    *,
-    layout: str | None = None,
-    rtl: Sequence[_Path] | _Path | None = None,
-    top: str | None = None,
-    data: Sequence[_Path] | _Path | None = None,
-    parameters: Mapping[str, str | int] | None = None,
-    ports: _Path | None = None,
-    clock: str | None = None,
-    latency: int | Literal["auto"] | None = None,
-    reset: str | None = None,
-    enable: str | None = None,
-    valid_in: str | None = None,
-    valid_out: str | None = None,
-    stages: int | None = None,
-    max_depth: float | None = None,
-    netlist: _Path | None = None,
-    target: str | None = None,
-    bitstream: _Path | None = None,
-    pins: _Path | None = None,
-    device: str | None = None,
-    hints: _Path | None = None,
-    front_end: str = "slang",
-    unchecked: bool = False,
-    out_of_range: bool = False,
-    timeout: float = 20.0,
-    simulators: Sequence[str] | str | None = None,
-    sample: float = 1.0,
-    dump_smt: _Path | None = None,
-    period: float | None = None,
-    cache: bool = True,
-    confirm: bool = True,
-    seed: int = 0,
-    jobs: int | None = None,
-    output: _Path | None = None,
-    progress: Progress | None = None,
-) -> ProofRecord:
+@takes_options(ProveOptions, PROVE)
+def prove(program: GivenProgram, *, progress: Progress | None = None, **options: Unpack[ProveOptions]) -> ProofRecord:
     """Prove for all inputs that RTL computes a program, or find an input vector for which it does not.
 
-    ``rtl``: the files of the design; None: RTL is emitted, as a pipeline if ``stages`` or ``max_depth`` is given.
-    ``bitstream``, ``pins``, ``device``, ``hints``: as in ``simulate``. ``front_end``: ``slang``, ``yosys``, ``both`` or
-    ``available``. ``timeout``: seconds per obligation. ``simulators``: one or both of ``icarus`` and ``verilator``,
-    which replay a counterexample; None: the first that builds the RTL. ``period``: the clock period of a bitstream
-    behind a link, in ns; None: the period of 12 MHz. ``confirm``: also simulate user RTL before it passes. Other
-    arguments are the options of ``dais-verif prove``. The verdict is UNKNOWN if equality is neither proved nor refuted.
-    Concurrent proofs in one process run one after the other. Raises ``InputError`` for RTL that cannot be read,
-    ``ToolError`` if a package or tool is missing.
+    ``rtl``: the files of the design, or a folder with it; None: RTL is emitted, as a pipeline if ``stages`` or
+    ``max_depth`` is given. ``simulators``: one or both of ``icarus`` and ``verilator``, which replay a counterexample;
+    None: the first that builds the RTL. ``options`` are those of ``dais-verif prove``. The verdict is UNKNOWN if
+    equality is neither proved nor refuted. Concurrent proofs in one process run one after the other. Raises
+    ``InputError`` for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
     """
+    from dais_verif.flows.options import build, from_keywords
     from dais_verif.flows.prove import ProveRequest
     from dais_verif.flows.prove import prove as flow
     from dais_verif.flows.recognition import Sort
 
-    design = design_request(
-        rtl=rtl,
-        top=top,
-        data=data,
-        parameters=parameters,
-        ports=ports,
-        pins=(clock, latency, reset, enable, valid_in, valid_out),
-        stages=stages,
-        max_depth=max_depth,
-        wrapped=None,
-        netlist=netlist,
-        target=target,
-        bits=(bitstream, pins, device, hints),
-        takes=(Sort.NETLIST, Sort.BITSTREAM),
-    )
-    request = ProveRequest(
-        program=program_from(program),
-        layout=layout,
-        design=design,
-        front_end=front_end,
-        unchecked=unchecked,
-        out_of_range=out_of_range,
-        timeout=timeout,
-        simulator=_simulator(simulators),
-        sample=sample,
-        dump_smt=path_from("dump_smt", dump_smt),
-        period=period,
-        cache=cache,
-        confirm=confirm,
-        seed=seed,
-        jobs=jobs,
-        output=path_from("output", output),
-    )
-    return flow(request, progress=listener(progress)).record
+    design = _design(options, (Sort.NETLIST, Sort.BITSTREAM))
+    given = from_keywords(ProveRequest, options)
+    return flow(
+        build(ProveRequest, given, program=program_from(program), design=design), progress=listener(progress)
+    ).record
 
 
 @name_missing_packages
@@ -206,10 +136,6 @@ def design_request(
 
     ``takes``: what the design may be besides RTL.
     """
-    from dais_verif.flows.design_options import DesignOptions
-    from dais_verif.flows.options import build, from_keywords
-    from dais_verif.flows.recognition import design_request as design_of
-
     given = {
         "rtl": rtl,
         "top": top,
@@ -224,18 +150,12 @@ def design_request(
         **dict(zip(("clock", "latency", "reset", "enable", "valid_in", "valid_out"), pins, strict=True)),
         **dict(zip(("bitstream", "pins", "device", "hints"), bits, strict=True)),
     }
-    return design_of(build(DesignOptions, from_keywords(DesignOptions, given)), takes)
+    return _design(given, takes)
 
 
-def _simulator(names: Sequence[str] | str | None) -> str | None:
-    """Return the value of ``dais-verif sim --sim`` for these names."""
-    if names is None or (isinstance(names, str) and names == "both"):
-        return names
-    listed = texts_from("simulators", names)
-    given = set(map(str, listed))
-    if given == {"icarus", "verilator"}:
-        return "both"
-    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
-        wanted = "icarus, verilator, both of them, or ghdl"
-        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
-    return given.pop()
+def _design(keywords: Mapping[str, Any], takes: Collection[Sort]) -> DesignRequest:
+    from dais_verif.flows.design_options import DesignOptions
+    from dais_verif.flows.options import build, from_keywords
+    from dais_verif.flows.recognition import design_request as design_of
+
+    return design_of(build(DesignOptions, from_keywords(DesignOptions, keywords)), takes)

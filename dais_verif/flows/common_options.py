@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import texts_from
 from dais_verif.flows.options import option
 from dais_verif.program import ALL_LAYOUTS
 
-__all__ = ["inputs", "jobs", "layout", "output", "seed", "timeout", "unchecked", "vectors"]
+__all__ = ["inputs", "jobs", "layout", "output", "seed", "simulator_of", "timeout", "unchecked", "vectors"]
 
 
 def layout() -> Any:
@@ -45,9 +48,22 @@ def jobs() -> Any:
 
 def timeout(default: float | None, text: str) -> Any:
     """Declare a time limit in seconds."""
-    return option(default, text, group="Limits", positive=True)
+    return option(default, text, group="Limits", positive=True, always=True)
 
 
 def output(text: str) -> Any:
     """Declare the folder that is kept."""
     return option(None, text, group="Output")
+
+
+def simulator_of(names: Sequence[str] | str | None) -> str | None:
+    """Return the value of ``simulator`` for one or both names that Python gives."""
+    if names is None or (isinstance(names, str) and names == "both"):
+        return names
+    given = set(map(str, texts_from("simulators", names)))
+    if given == {"icarus", "verilator"}:
+        return "both"
+    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
+        wanted = "icarus, verilator, both of them, or ghdl"
+        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
+    return given.pop()

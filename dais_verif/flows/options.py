@@ -171,9 +171,23 @@ def require_options(request: Any) -> None:
             raise RequestError.of(
                 "{name} must be one of {known}, not {value!r}.", name=Argument(one.keyword), known=known, value=value
             )
-        if rule.least is not None and rule.most is not None:
+        if one.type == "float" and rule.most is not None:
+            _require_between(one, value)
+        elif rule.least is not None and rule.most is not None:
             require_range(one.field, value, rule.least, rule.most)
         elif rule.least == 0:
             require_counts(**{one.field: value})
         elif rule.positive:
             require_positive(**{one.field: value})
+
+
+def _require_between(one: Declared, value: float) -> None:
+    least, most = one.option.least or 0, one.option.most or 0
+    if not least <= value <= most:
+        raise RequestError.of(
+            "{name} must be {least} to {most}, not {value!r}.",
+            name=Argument(one.keyword),
+            least=least,
+            most=most,
+            value=value,
+        )

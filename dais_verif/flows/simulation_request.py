@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dais_verif.errors import RequestError
 from dais_verif.flows import common_options as common
-from dais_verif.flows.arguments import require_types, texts_from
+from dais_verif.flows.arguments import require_types
 from dais_verif.flows.covering import DIRECTED, Covering
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.no_loss import require_no_loss
@@ -43,19 +43,6 @@ def vectors_in_icarus(text: str) -> int:
     return int(text)
 
 
-def _simulator(names: Sequence[str] | str | None) -> str | None:
-    """Return the value of ``simulator`` for one or both names that Python gives."""
-    if names is None or (isinstance(names, str) and names == "both"):
-        return names
-    given = set(map(str, texts_from("simulators", names)))
-    if given == {"icarus", "verilator"}:
-        return "both"
-    if len(given) != 1 or not given <= {"icarus", "verilator", "ghdl"}:
-        wanted = "icarus, verilator, both of them, or ghdl"
-        raise RequestError(f"simulators must be {wanted}, not {', '.join(sorted(given)) or 'none'}.")
-    return given.pop()
-
-
 @dataclass(frozen=True, kw_only=True)
 class SimulationRequest:
     """The design and the options of a simulation.
@@ -77,7 +64,7 @@ class SimulationRequest:
         name="sim",
         keyword="simulators",
         choices=(*SIMULATORS, "both", *VHDL_SIMULATORS),
-        take=_simulator,
+        take=common.simulator_of,
         accepts="Sequence[str] | str",
     )
     icarus_vectors: int | None = option(

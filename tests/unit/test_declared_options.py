@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import dais_verif
-from dais_verif.api.keywords import SIMULATE, SimulateOptions
+from dais_verif.api.keywords import PROVE, SIMULATE, ProveOptions, SimulateOptions
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.declared import declared_options
 from dais_verif.errors import RequestError
@@ -102,7 +102,7 @@ def test_keywords_are_current() -> None:
 
 
 def functions() -> list[tuple[Callable[..., Any], type, Any]]:
-    return [(dais_verif.simulate, SimulateOptions, SIMULATE)]
+    return [(dais_verif.simulate, SimulateOptions, SIMULATE), (dais_verif.prove, ProveOptions, PROVE)]
 
 
 def test_a_signature_has_all_keywords_and_another_one_is_refused() -> None:
@@ -110,13 +110,15 @@ def test_a_signature_has_all_keywords_and_another_one_is_refused() -> None:
         found = inspect.signature(function).parameters
         assert kind.__annotations__.keys() == defaults.keys() <= found.keys()
         assert {name: found[name].default for name in defaults} == dict(defaults)
-        with pytest.raises(TypeError, match="did you mean 'vectors'"):
-            function("p.bin", vektors=3)
+        with pytest.raises(TypeError, match="did you mean 'timeout'"):
+            function("p.bin", timeouts=3)
 
 
 def test_no_request_has_an_option_twice() -> None:
     from dais_verif.flows.design_options import DesignOptions
+    from dais_verif.flows.proof.request import ProveRequest
     from dais_verif.flows.simulation_request import SimulationRequest
 
-    names = [one.keyword for kind in (DesignOptions, SimulationRequest) for one in declared(kind)]
-    assert len(names) == len(set(names))
+    for request in (SimulationRequest, ProveRequest):
+        names = [one.keyword for kind in (DesignOptions, request) for one in declared(kind)]
+        assert len(names) == len(set(names))

@@ -9,6 +9,7 @@ import click
 
 from dais_verif.cli.common import all_cpus, file_path, parsed_by, seconds
 from dais_verif.cli.grouped import Option
+from dais_verif.cli.verb import FiniteRange
 from dais_verif.flows.options import Declared, declared
 
 __all__ = ["declared_options"]
@@ -62,6 +63,8 @@ def _type_of(one: Declared) -> Any:
         return seconds
     if "Path" in one.type:
         return file_path
+    if one.type == "float" and said.most is not None:
+        return FiniteRange(said.least, said.most)
     if one.type == "int" and (said.least is not None or said.most is not None):
         return click.IntRange(said.least, said.most)
     return {"int": click.INT, "float": click.FLOAT}.get(one.type, click.STRING)
