@@ -28,7 +28,10 @@ def takes(
         places = {one.kind for one in listed}
         words = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind.__annotations__[name]
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults[name],
+                annotation=_text(kind.__annotations__[name]),
             )
             for name in kind.__annotations__
         ]
@@ -52,3 +55,8 @@ def takes(
         return checked
 
     return add
+
+
+def _text(annotation: Any) -> str:
+    """Return an annotation as annotations of functions are in our modules: as text."""
+    return str(getattr(annotation, "__forward_arg__", annotation))

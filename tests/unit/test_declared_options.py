@@ -110,6 +110,7 @@ def test_a_signature_has_all_keywords_and_another_one_is_refused() -> None:
         found = inspect.signature(function).parameters
         assert kind.__annotations__.keys() == defaults.keys() <= found.keys()
         assert {name: found[name].default for name in defaults} == dict(defaults)
+        assert found["layout"].annotation == "str | None"
         with pytest.raises(TypeError, match="did you mean 'timeout'"):
             function("p.bin", timeouts=3)
 
