@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -44,8 +45,10 @@ class TwoForms(GroupedCommand):
                 return self.other.make_context(info_name, args, parent, **extra)
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
-            if error.option_name not in _options(self if is_other else self.other):
-                raise
+            others = _options(self if is_other else self.other)
+            if error.option_name not in others:
+                near = get_close_matches(error.option_name, {*others, *(error.possibilities or ())}, n=1)
+                raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             why = f"is not for {self.flag}" if is_other else f"needs {self.flag}"
             raise click.UsageError(f"{error.option_name} {why}.", error.ctx) from None
 

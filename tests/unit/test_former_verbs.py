@@ -61,6 +61,7 @@ def test_the_help_does_not_list_them() -> None:
         (["signoff", EXAMPLE, "--rerun"], "--verify"),
         (["signoff", "--verify", EXAMPLE, "--sign", "key"], "--sign"),
         (["signoff", "--verify", EXAMPLE, "--nonsense"], "--nonsense"),
+        (["signoff", EXAMPLE, "--verfy"], "--verify"),
     ],
 )
 def test_an_option_of_the_other_form_is_refused(
