@@ -17,6 +17,7 @@ from dais_verif.flows.regress import DEFAULT_FOLDER, DEFAULT_TIMEOUT, SIMULATORS
 from dais_verif.flows.regress import regress as run_regression
 from dais_verif.record.read import REGRESSION_NAME
 from dais_verif.record.regression import RegressionRecord
+from dais_verif.report.spoken import spoken
 
 __all__ = ["regress"]
 
@@ -89,7 +90,9 @@ def regress(junit: Path | None, html: Path | None, github: bool, output: Path, a
     verdict of all jobs.
     """
     request = RegressionRequest(output=output, command=common.reproduce(), **asked)
-    with RegressDisplay(common.notices()) as display:
+    err = common.notices()
+    err.quiet = spoken().quiet
+    with RegressDisplay(err) as display:
         record = run_regression(request, progress=display)
     _render(record, output, junit, html, github, as_json)
     return record.verdict.exit_code

@@ -19,9 +19,13 @@ def test_a_file_of_defaults_changes_no_stage_of_a_sign_off(tmp_path: Path, monke
     assert call("check", [EXAMPLE], tmp_path / "stage", keeps=False).exit_code == 0
 
 
-def test_a_file_of_defaults_changes_no_job_of_a_regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_defaults_changes_no_job_of_a_regression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dais-verif.toml").write_text("[regress]\nvectors = 20\nsim = ['icarus']\n[sim]\nnonsense = 1\n")
     words = ["regress", EXAMPLE, "--retries", "0", "--jobs", "1"]
     assert main._run(words) == 0
+    assert "[1/1]" in capfd.readouterr().err
+    assert main._run([*words, "-q"]) == 0 and capfd.readouterr().err == ""
     assert words[1:5] == ["--vectors", "20", "--sim", "icarus"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dais_verif.cli.common import notices
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.record.signoff import StageResult
+from dais_verif.report.spoken import spoken
 from dais_verif.report.words import stage_word
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class SignOffProgress(TerminalProgress):
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
         """Show a line, in which stages are shown, and which disappears after the block."""
+        if spoken().quiet:
+            with super().working(what) as tell:
+                yield tell
+            return
         with notices().status(what) as self._status:
             yield self._status.update
 
