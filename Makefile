@@ -155,13 +155,13 @@ examples: .venv/.ready  ## Regenerate the example programs
 
 keywords: .venv/.ready  ## Regenerate the keyword arguments of functions from the options that requests declare
 	PYTHONPATH=. .venv/bin/python tools/keywords.py
-	.venv/bin/ruff format -q dais_verif/api/keywords.py
+	.venv/bin/ruff format -q dais_verif/doors/api/keywords.py
 
 schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the dataclasses
 	.venv/bin/python -m dais_verif.record.schema
 
 troubleshooting: .venv/.ready  ## Regenerate docs/troubleshooting.md from the codes of errors and their texts
-	.venv/bin/python -m dais_verif.troubleshooting_page
+	.venv/bin/python -m dais_verif.doors.troubleshooting_page
 
 bench-golden: .venv/.ready-test  ## Compare the golden engine with those of da4ml and alkaid, run alternately, against goals; writes build/bench-golden.md
 	@mkdir -p build

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.program import Program
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.json_writers import alir_json
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.json_writers import alir_json
 
 __all__ = ["interpreter"]
 

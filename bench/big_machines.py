@@ -6,10 +6,10 @@ import random
 from fractions import Fraction
 
 from bench.networks import INPUT, Value, Writer
-from dais_verif.machine import Block, Connection, Index, Machine, Role, Signal, View, validate
-from dais_verif.machine.checks import input_types, output_types
-from dais_verif.program import FixedType, Origin, Program
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.machine import Block, Connection, Index, Machine, Role, Signal, View, validate
+from dais_verif.spec.machine.checks import input_types, output_types
+from dais_verif.spec.program import FixedType, Origin, Program
+from dais_verif.spec.program.opcodes import Code
 
 __all__ = ["big_machine"]
 

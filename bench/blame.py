@@ -21,14 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import Dut, packed
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import DaisError
-from dais_verif.mutation.sites import all_mutants, drawn
-from dais_verif.program import Program, load
+from dais_verif.base.errors import DaisError
+from dais_verif.campaigns.mutation.sites import all_mutants, drawn
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.hardware.ports.interface import Clocking, Dut, packed
 from dais_verif.prover import slang
 from dais_verif.prover.frontier import find_frontier
+from dais_verif.spec.program import Program, load
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"

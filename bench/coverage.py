@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import click
 
+from dais_verif.base.files import write_atomically
 from dais_verif.coverage import Effort, measured, summary
-from dais_verif.files import write_atomically
-from dais_verif.program import Program, load
+from dais_verif.spec.program import Program, load
 from dais_verif.stimulus import Generated
 
 __all__ = ["main"]

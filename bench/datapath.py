@@ -18,10 +18,9 @@ from typing import NamedTuple
 import bitwuzla
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.algebra.meaning import meaning_of, number_of
-from dais_verif.prover.bit_level.algebra.proof import holds
-from dais_verif.prover.bit_level.bit_blasting import blast
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.prover.gates.algebra import holds, meaning_of, number_of
+from dais_verif.prover.gates.bit_blasting import blast
 from dais_verif.prover.terms import Term
 
 __all__ = ["main"]

@@ -16,11 +16,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog, read_delay_model
-from dais_verif.emitter.delays import SCALE
-from dais_verif.emitter.schedule import flow_of, least_depth
-from dais_verif.program import Program, load
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog, read_delay_model
+from dais_verif.hardware.emitter.delays import SCALE
+from dais_verif.hardware.emitter.pipeline import flow_of, least_depth
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.ports import ports_of
 
 #: Seeds of placements; the median of their delays counts.
 SEEDS = (1, 2, 3)

@@ -13,7 +13,7 @@ def ours(program: str, vectors: str, engine: str):  # type: ignore[no-untyped-de
     import numpy as np
 
     from dais_verif.golden import Golden
-    from dais_verif.program import load
+    from dais_verif.spec.program import load
 
     return Golden(load(program), engine=engine).run(np.load(vectors), check=False)
 

@@ -24,10 +24,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from bench.report import markdown, print_report
 from bench.subjects import Subject
 from dais_verif import __version__
-from dais_verif.cli.common import console, notices
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.doors.cli.common import console, notices
 from dais_verif.golden import ENGINES, fast
-from dais_verif.program import load
+from dais_verif.spec.program import load
 
 __all__ = ["main"]
 

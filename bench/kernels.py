@@ -15,17 +15,17 @@ from typing import NamedTuple
 
 import dais_verif
 from bench.golden import CORPUS
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.own import read_own_kernel
+from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden.form_facts import check_facts
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Machine
-from dais_verif.program import Program, load, write_binary
-from dais_verif.program.graph import cone
-from dais_verif.program.opcodes import MUXES, Code
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import Program, load, write_binary
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.opcodes import MUXES, Code
 
 __all__ = ["Layer", "first_layer", "instance_of", "main"]
 

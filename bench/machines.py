@@ -17,13 +17,13 @@ from bench.big_machines import big_machine
 from bench.coverage import table
 from bench.networks import INPUT, Value, Writer
 from bench.rounds import Spread, interleaved, ratio
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine, load_machine
-from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.machine.builder import MachineBuilder
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.machine import Machine, load_machine
+from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.machine.builder import MachineBuilder
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import Code
 
 __all__ = ["dense", "fir", "main", "measured"]
 

@@ -11,9 +11,9 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import Code
-from dais_verif.program.types import type_of_interval
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import Code
+from dais_verif.spec.program.types import type_of_interval
 
 __all__ = ["INPUT", "TernaryWriter", "Value", "Writer", "network", "ternary_network"]
 

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dais_verif.program import Program, assemble, write_binary
+from dais_verif.spec.program import Program, assemble, write_binary
 
 __all__ = ["main", "separate", "summed"]
 

@@ -26,10 +26,10 @@ from bench.sim.plot import missing
 from bench.sim.sides import DONE, LATE, Run
 from bench.sim.subjects import CORPUS, ROOT
 from bench.sim.timing import timed
-from dais_verif.cli.common import console, notices
-from dais_verif.files import make_folder, write_atomically
-from dais_verif.program import Program, load, write_binary
-from dais_verif.program.json_writers import alir_json
+from dais_verif.base.files import make_folder, write_atomically
+from dais_verif.doors.cli.common import console, notices
+from dais_verif.spec.program import Program, load, write_binary
+from dais_verif.spec.program.json_writers import alir_json
 
 __all__ = ["goals", "main", "markdown", "svg"]
 

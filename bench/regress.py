@@ -17,8 +17,8 @@ from pathlib import Path
 
 import click
 
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import write_binary
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.spec.program import write_binary
 
 __all__ = ["main"]
 

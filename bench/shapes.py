@@ -10,8 +10,8 @@ import math
 import random
 
 from bench.networks import INPUT, Value, Writer
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import OPCODES, Pattern
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import OPCODES, Pattern
 
 __all__ = ["attention", "convolution"]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.golden import oracle
-from dais_verif.program import Program, load, write_binary
-from dais_verif.program.numbers import Batch, floor_to_grid
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program, load, write_binary
+from dais_verif.spec.program.numbers import Batch, floor_to_grid
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = ["Subject", "narrowest", "peer_outputs", "random_raw", "verified"]
 

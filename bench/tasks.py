@@ -23,10 +23,10 @@ from bench.networks import WIDTH, network
 from bench.rounds import interleaved
 from bench.subjects import Subject, peer_outputs, verified
 from dais_verif import golden as model
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 from dais_verif.golden import Golden
 from dais_verif.golden.vm import accept_instructions, compile_forward_and_backward
-from dais_verif.program import load, write_binary
+from dais_verif.spec.program import load, write_binary
 
 __all__ = ["TASKS"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dais_verif.errors import (
+from dais_verif.base.errors import (
     DaisError,
     InputError,
     ProgramError,
@@ -21,74 +21,73 @@ from dais_verif.errors import (
     VerdictError,
     ViolationError,
 )
-from dais_verif.verdict import Verdict
-from dais_verif.version import VERSION
+from dais_verif.base.moved import find_moved
+from dais_verif.base.verdict import Verdict
+from dais_verif.base.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif import approx, networks
-    from dais_verif.api.approximation import (
+    from dais_verif.compile import approximation as approx
+    from dais_verif.compile import networks
+    from dais_verif.doors.api.approximation import (
         apply_configuration,
         convert_configurations,
         measure_configurations,
         show_configurations,
         tune_configurations,
     )
-    from dais_verif.api.campaigns import regress, sign_off, verify_certificate
-    from dais_verif.api.designs import prove, run_on_board, simulate
-    from dais_verif.api.fuzzing import fuzz, shrink
-    from dais_verif.api.hardware import build_bitstream, emit, synthesize
-    from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
-    from dais_verif.api.mutation import mutate
-    from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
-    from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
-    from dais_verif.flows.approximation.show import ShowConfigurationsRequest
-    from dais_verif.flows.bitstream.build import BuildRequest
-    from dais_verif.flows.boards.run_on_board import BoardRequest
-    from dais_verif.flows.check import CheckRequest
-    from dais_verif.flows.convert import ConversionRequest
-    from dais_verif.flows.cover import CoverageRequest
-    from dais_verif.flows.designs import DesignRequest
-    from dais_verif.flows.diff import DiffRequest
-    from dais_verif.flows.emit import EmitRequest, WrapRequest
-    from dais_verif.flows.fuzzing.requests import FuzzRequest
-    from dais_verif.flows.fuzzing.shrink import ShrinkRequest
-    from dais_verif.flows.golden.explain import ExplanationRequest
-    from dais_verif.flows.mutation.requests import MutationRequest
-    from dais_verif.flows.pins import Pins
-    from dais_verif.flows.pipelines import PipelineRequest
-    from dais_verif.flows.progress import Progress
-    from dais_verif.flows.proof.request import ProveRequest
-    from dais_verif.flows.rank_sensitivity import SensitivityRequest
-    from dais_verif.flows.regress import RegressionRequest
-    from dais_verif.flows.sign_off import SignOffRequest
-    from dais_verif.flows.simulation_request import SimulationRequest
-    from dais_verif.flows.synthesize import SynthesisRequest
-    from dais_verif.flows.verify_certificate import CertificateRequest
+    from dais_verif.doors.api.campaigns import regress, sign_off, verify_certificate
+    from dais_verif.doors.api.designs import prove, run_on_board, simulate
+    from dais_verif.doors.api.fuzzing import fuzz, shrink
+    from dais_verif.doors.api.hardware import build_bitstream, emit, synthesize
+    from dais_verif.doors.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
+    from dais_verif.doors.api.mutation import mutate
+    from dais_verif.doors.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.golden import Golden
     from dais_verif.golden.machine_batch import MachineRun, run_machine
     from dais_verif.golden.run_any import run
-    from dais_verif.machine import Machine, load_machine
-    from dais_verif.network_files import load_program as load
-    from dais_verif.program import Program
+    from dais_verif.record.approximation import ConfigurationsRecord
     from dais_verif.record.build import BuildRecord
-    from dais_verif.record.campaigns.mutation import MutationRecord
-    from dais_verif.record.certificate import CertificateRecord
+    from dais_verif.record.campaigns import FuzzRecord, MutationRecord, RegressionRecord, ShrinkRecord
     from dais_verif.record.check import CheckRecord
-    from dais_verif.record.configurations import ConfigurationsRecord
     from dais_verif.record.conversion import ConversionRecord
     from dais_verif.record.coverage import CoverageRecord
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.explanation import CycleRecord
-    from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
     from dais_verif.record.kernel_picture import KernelPicture
     from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
     from dais_verif.record.proof import ProofRecord
-    from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
-    from dais_verif.record.signoff import SignOffRecord
+    from dais_verif.record.signoff import CertificateRecord, SignOffRecord
     from dais_verif.record.simulation import SimulationRecord
     from dais_verif.record.synthesis import SynthesisRecord
+    from dais_verif.spec.machine import Machine, load_machine
+    from dais_verif.spec.program import Program
+    from dais_verif.subject.programs import load_program as load
+    from dais_verif.verbs.approximation.convert import ConvertConfigurationsRequest
+    from dais_verif.verbs.approximation.show import ShowConfigurationsRequest
+    from dais_verif.verbs.bitstream.build import BuildRequest
+    from dais_verif.verbs.boards.run_on_board import BoardRequest
+    from dais_verif.verbs.check import CheckRequest
+    from dais_verif.verbs.convert import ConversionRequest
+    from dais_verif.verbs.cover import CoverageRequest
+    from dais_verif.verbs.designs import DesignRequest
+    from dais_verif.verbs.diff import DiffRequest
+    from dais_verif.verbs.emit import EmitRequest, WrapRequest
+    from dais_verif.verbs.explain import ExplanationRequest
+    from dais_verif.verbs.fuzzing.requests import FuzzRequest
+    from dais_verif.verbs.fuzzing.shrink import ShrinkRequest
+    from dais_verif.verbs.mutation.requests import MutationRequest
+    from dais_verif.verbs.pins import Pins
+    from dais_verif.verbs.pipelines import PipelineRequest
+    from dais_verif.verbs.progress import Progress
+    from dais_verif.verbs.proof.request import ProveRequest
+    from dais_verif.verbs.rank_sensitivity import SensitivityRequest
+    from dais_verif.verbs.regress import RegressionRequest
+    from dais_verif.verbs.sign_off import SignOffRequest
+    from dais_verif.verbs.simulation_request import SimulationRequest
+    from dais_verif.verbs.synthesize import SynthesisRequest
+    from dais_verif.verbs.verify_certificate import CertificateRequest
 
 __all__ = [
     # programs
@@ -197,10 +196,12 @@ __all__ = [
 
 __version__ = VERSION
 
+find_moved()
+
 #: Names that are imported on first use: the bench inside a simulator does not need them.
 _LATER = {
-    **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
-    **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
+    **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "doors.api.programs"),
+    **dict.fromkeys(("prove", "run_on_board", "simulate"), "doors.api.designs"),
     **dict.fromkeys(
         (
             "apply_configuration",
@@ -209,68 +210,68 @@ _LATER = {
             "show_configurations",
             "tune_configurations",
         ),
-        "api.approximation",
+        "doors.api.approximation",
     ),
-    **dict.fromkeys(("build_bitstream", "emit", "synthesize"), "api.hardware"),
-    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
-    **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),
+    **dict.fromkeys(("build_bitstream", "emit", "synthesize"), "doors.api.hardware"),
+    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "doors.api.campaigns"),
+    **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "doors.api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "KernelPicture": "record.kernel_picture",
-    **dict.fromkeys(("fuzz", "shrink"), "api.fuzzing"),
-    "mutate": "api.mutation",
+    **dict.fromkeys(("fuzz", "shrink"), "doors.api.fuzzing"),
+    "mutate": "doors.api.mutation",
     "Golden": "golden",
-    "Program": "program",
-    "Progress": "flows.progress",
-    "Machine": "machine",
+    "Program": "spec.program",
+    "Progress": "verbs.progress",
+    "Machine": "spec.machine",
     "MachineRun": "golden.machine_batch",
-    "load": "network_files",
-    "load_machine": "machine",
+    "load": "subject.programs",
+    "load_machine": "spec.machine",
     "run_machine": "golden.machine_batch",
     "run": "golden.run_any",
     # records
     "BuildRecord": "record.build",
-    "CertificateRecord": "record.certificate",
+    "CertificateRecord": "record.signoff",
     "CheckRecord": "record.check",
-    "ConfigurationsRecord": "record.configurations",
+    "ConfigurationsRecord": "record.approximation",
     "ConversionRecord": "record.conversion",
     "CoverageRecord": "record.coverage",
     "CycleRecord": "record.explanation",
     "DiffRecord": "record.diff",
-    "FuzzRecord": "record.fuzzing",
-    "MutationRecord": "record.campaigns.mutation",
+    "FuzzRecord": "record.campaigns",
+    "MutationRecord": "record.campaigns",
     "EmissionRecord": "record.emission",
     "ProofRecord": "record.proof",
-    "RegressionRecord": "record.regression",
+    "RegressionRecord": "record.campaigns",
     "SensitivityRecord": "record.sensitivity",
-    "ShrinkRecord": "record.fuzzing",
+    "ShrinkRecord": "record.campaigns",
     "SignOffRecord": "record.signoff",
     "SimulationRecord": "record.simulation",
     "SynthesisRecord": "record.synthesis",
     # requests
-    "BoardRequest": "flows.boards.run_on_board",
-    "BuildRequest": "flows.bitstream.build",
-    "CertificateRequest": "flows.verify_certificate",
-    "CheckRequest": "flows.check",
-    "ConversionRequest": "flows.convert",
-    "ConvertConfigurationsRequest": "flows.approximation.convert",
-    "CoverageRequest": "flows.cover",
-    "DesignRequest": "flows.designs",
-    "DiffRequest": "flows.diff",
-    "EmitRequest": "flows.emit",
-    "FuzzRequest": "flows.fuzzing.requests",
-    "MutationRequest": "flows.mutation.requests",
-    "ExplanationRequest": "flows.golden.explain",
-    "Pins": "flows.pins",
-    "PipelineRequest": "flows.pipelines",
-    "ProveRequest": "flows.proof.request",
-    "RegressionRequest": "flows.regress",
-    "SensitivityRequest": "flows.rank_sensitivity",
-    "ShowConfigurationsRequest": "flows.approximation.show",
-    "ShrinkRequest": "flows.fuzzing.shrink",
-    "SignOffRequest": "flows.sign_off",
-    "SimulationRequest": "flows.simulation_request",
-    "SynthesisRequest": "flows.synthesize",
-    "WrapRequest": "flows.emit",
+    "BoardRequest": "verbs.boards.run_on_board",
+    "BuildRequest": "verbs.bitstream.build",
+    "CertificateRequest": "verbs.verify_certificate",
+    "CheckRequest": "verbs.check",
+    "ConversionRequest": "verbs.convert",
+    "ConvertConfigurationsRequest": "verbs.approximation.convert",
+    "CoverageRequest": "verbs.cover",
+    "DesignRequest": "verbs.designs",
+    "DiffRequest": "verbs.diff",
+    "EmitRequest": "verbs.emit",
+    "FuzzRequest": "verbs.fuzzing.requests",
+    "MutationRequest": "verbs.mutation.requests",
+    "ExplanationRequest": "verbs.explain",
+    "Pins": "verbs.pins",
+    "PipelineRequest": "verbs.pipelines",
+    "ProveRequest": "verbs.proof.request",
+    "RegressionRequest": "verbs.regress",
+    "SensitivityRequest": "verbs.rank_sensitivity",
+    "ShowConfigurationsRequest": "verbs.approximation.show",
+    "ShrinkRequest": "verbs.fuzzing.shrink",
+    "SignOffRequest": "verbs.sign_off",
+    "SimulationRequest": "verbs.simulation_request",
+    "SynthesisRequest": "verbs.synthesize",
+    "WrapRequest": "verbs.emit",
 }
 
 
@@ -280,7 +281,7 @@ _CALLED = {"load": "load_program"}
 
 def __getattr__(name: str) -> Any:
     if name in ("approx", "networks"):  # imported on first use, since they load numpy, which takes time
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.compile.{'approximation' if name == 'approx' else name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), _CALLED.get(name, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,8 +23,8 @@ from typing import Any
 
 import pytest
 
-from dais_verif.own_command import NO_DEFAULTS
-from dais_verif.verdict import Verdict
+from dais_verif.base.own_command import NO_DEFAULTS
+from dais_verif.base.verdict import Verdict
 
 __all__ = ["ProgramFailed", "ProgramFile", "ProgramItem", "ProgramResult", "dais_result"]
 
@@ -121,8 +121,8 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
 
 
 def _first_build() -> str | None:
-    from dais_verif.errors import DaisError
-    from dais_verif.toolchain import verilator_runtime
+    from dais_verif.base.errors import DaisError
+    from dais_verif.base.toolchain import verilator_runtime
 
     try:
         ready = verilator_runtime.find() is not None
@@ -134,7 +134,11 @@ def _first_build() -> str | None:
 def _programs(paths: Iterable[Path], *, emitted: bool) -> Iterator[Path]:
     """Yield the programs and design folders. ``emitted``: emitted RTL is asked for, whatever RTL is there."""
     for path in paths:
-        from dais_verif.regression.programs import SUFFIXES, find, unjudged  # late: most sessions have no programs
+        from dais_verif.campaigns.regression.programs import (  # late: most sessions have no programs
+            SUFFIXES,
+            find,
+            unjudged,
+        )
 
         if path.suffix == ".py":
             raise pytest.UsageError(f"--dais: {str(path)!r} is not a program; test files go before --dais")
@@ -153,7 +157,7 @@ def _programs(paths: Iterable[Path], *, emitted: bool) -> Iterator[Path]:
 
 def _mark(path: Path) -> Path:
     """Return the file that pytest collects for ``path``: itself, or a file in a folder that is one design."""
-    from dais_verif.design_folders import design_mark
+    from dais_verif.subject.design_folders import design_mark
 
     return (design_mark(path) or path) if path.is_dir() else path
 
@@ -245,7 +249,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _matching(beside: Path, text: str) -> list[Path]:
     """Return the files and design folders that ``text`` names; a broken link is one of them, and its run will fail."""
-    from dais_verif.design_folders import design_mark
+    from dais_verif.subject.design_folders import design_mark
 
     found = [Path(text)] if Path(text).is_absolute() else sorted(beside.glob(text))
     there = (path for path in found if path.exists() or path.is_symlink())
@@ -253,7 +257,7 @@ def _matching(beside: Path, text: str) -> list[Path]:
 
 
 def _folder_of(path: Path) -> Path | None:
-    from dais_verif.design_folders import folder_of_model
+    from dais_verif.subject.design_folders import folder_of_model
 
     return folder_of_model(path)
 
@@ -361,7 +365,7 @@ def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
             return record
         problem = f"{record['verdict']}, and {vacuous}"
     if not re.search("^reproduce  ", said, re.MULTILINE):
-        from dais_verif.own_command import own_command
+        from dais_verif.base.own_command import own_command
 
         said += f"\nreproduce  {own_command(ask.words(folder)[3:])}"
     if attempt > 1:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.program import Program, write_binary
+from dais_verif.spec.program import Program, write_binary
 
 HERE = Path(__file__).parent
 

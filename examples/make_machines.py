@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from dais_verif.machine import Machine, MachineBuilder
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import FixedType, Program, assemble, write_binary
+from dais_verif.spec.machine import Machine, MachineBuilder
+from dais_verif.spec.machine.text import machine_text
+from dais_verif.spec.program import FixedType, Program, assemble, write_binary
 
 HERE = Path(__file__).parent
 

@@ -25,9 +25,9 @@ from support import said
 from support.places import CORPUS
 from support.tier import ALL, fast_tests
 
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
 from dais_verif.golden import fast
-from dais_verif.toolchain import tools
 
 # A shell starts background processes with SIGINT ignored, and all processes that we start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -62,7 +62,7 @@ file = -1
 
 @dataclass(frozen=True)
 class Calls:
-    """The tests that call each function, such as ``dais_verif/files.py:read``, and the CPU seconds of each test."""
+    """The tests that call each function, such as ``dais_verif/base/files.py:read``, and each test's CPU seconds."""
 
     tests: dict[str, list[str]]
     seconds: dict[str, float]

@@ -1,4 +1,4 @@
-"""Write ``dais_verif/api/keywords.py``, the keyword arguments of functions, from the options that requests declare.
+"""Write ``dais_verif/doors/api/keywords.py``, the keyword arguments of functions, from options that requests declare.
 
 ``make keywords`` calls it; a test fails if the file is not current.
 """
@@ -10,14 +10,14 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from dais_verif.flows.design_options import DesignOptions
-from dais_verif.flows.options import Declared, declared
-from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.verbs.design_options import DesignOptions
+from dais_verif.verbs.options import Declared, declared
+from dais_verif.verbs.proof.request import ProveRequest
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 __all__ = ["PLACE", "keywords"]
 
-PLACE = Path(__file__).parents[1] / "dais_verif" / "api" / "keywords.py"
+PLACE = Path(__file__).parents[1] / "dais_verif" / "doors" / "api" / "keywords.py"
 
 _HEAD = '''"""Keyword arguments of functions, written by ``make keywords`` from the options that requests declare."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 import dais_verif
-from dais_verif.cli.main import cli
+from dais_verif.doors.cli.main import cli
 
 _CONTEXT = click.Context(cli)
 _FROM = re.compile(r"^\s*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -88,7 +88,9 @@ def _imports(name: str, text: str, modules: dict[str, Path]) -> Iterator[str]:
         used = set(re.findall(r"\bdais_verif\.(\w+)", text)) | {one.rpartition(".")[2] for one in wanted}
         wanted += [f"dais_verif.{dais_verif._LATER[one]}" for one in used & dais_verif._LATER.keys()]
         verbs = set(re.findall(r"[\"'](?:-m dais_verif |dais-verif )?([a-z-]+)[ \"']", text))
-        wanted += [f"dais_verif.cli.{verb.replace('-', '_')}" for verb in verbs & set(cli.list_commands(_CONTEXT))]
+        wanted += [
+            f"dais_verif.doors.cli.{verb.replace('-', '_')}" for verb in verbs & set(cli.list_commands(_CONTEXT))
+        ]
     for one in wanted:
         # Importing a module also imports its packages, whose ``__init__`` may import more.
         parts = one.split(" ")[0].split(".")

@@ -93,7 +93,7 @@ fi
 # Compile the package now: where Python is configured to write no bytecode, each run would compile it again.
 .venv/bin/python -m compileall -q dais_verif
 
-.venv/bin/python -m dais_verif.toolchain.verilator_runtime
+.venv/bin/python -m dais_verif.base.toolchain.verilator_runtime
 say "checking the installation with one pass and one seeded fault"
 sh tools/self_check.sh || exit 3
 touch "$stamp"

@@ -22,12 +22,12 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
-from dais_verif.cli.grouped import GROUPS, group_of
-from dais_verif.cli.main import cli
-from dais_verif.cli.verb import help_records
-from dais_verif.flows.sign_off import BUILT_IN
+from dais_verif.doors.cli.grouped import GROUPS, group_of
+from dais_verif.doors.cli.main import cli
+from dais_verif.doors.cli.verb import help_records
 from dais_verif.prover.slang.kinds.page import page as supported_verilog
 from dais_verif.subject.matrix import page as verbs_and_kinds
+from dais_verif.verbs.sign_off import BUILT_IN
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The folder of the site for files of the repository that are not pages.

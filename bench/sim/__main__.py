@@ -23,10 +23,10 @@ from bench.sim.report import markdown, print_report
 from bench.sim.sides import Ours, Peer
 from bench.sim.subjects import CORPUS, LARGE, NETWORKS, REAL, REAL_SHAPES, ROOT, SHAPES, Subject
 from dais_verif import __version__
-from dais_verif.cli.common import console, notices
-from dais_verif.errors import DaisError
-from dais_verif.files import make_folder, write_atomically
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import DaisError
+from dais_verif.base.files import make_folder, write_atomically
+from dais_verif.base.toolchain import tools
+from dais_verif.doors.cli.common import console, notices
 
 __all__ = ["main"]
 

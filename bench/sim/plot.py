@@ -10,7 +10,7 @@ from typing import Any
 from bench.sim.goals import exponent
 from bench.sim.plan import PEER
 from bench.sim.sides import DONE, Run
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 
 __all__ = ["missing", "write_plots"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench.networks import network
 from bench.shapes import attention, convolution
-from dais_verif.program import FixedType, Program, load, write_binary
+from dais_verif.spec.program import FixedType, Program, load, write_binary
 from dais_verif.stimulus import generate
 
 __all__ = ["CORPUS", "LARGE", "NETWORKS", "REAL", "REAL_SHAPES", "SHAPES", "Subject", "json_tree"]

@@ -15,13 +15,13 @@ import cocotb
 import numpy as np
 from rich.console import Console
 
-from dais_verif.counts import counted
-from dais_verif.dut.discover import ports_in
-from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError
-from dais_verif.own_command import own_command
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.base.errors import InputError
+from dais_verif.base.own_command import own_command
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.text import counted
+from dais_verif.base.toolchain.sources import data_files
+from dais_verif.hardware.ports.discover import ports_in
+from dais_verif.hardware.ports.interface import Dut
 from dais_verif.record.simulation import Blame, Mismatch
 from dais_verif.report.console import print_mismatch
 from dais_verif.simulation.diagnosis.blame import blame_signals
@@ -30,8 +30,8 @@ from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.job import Difference
 from dais_verif.simulation.testbench.pins import read_named
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain.data_files import data_files
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 
 __all__ = ["Rtl", "explain"]
 

@@ -7,15 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dais_verif.dut.bind import bind
-from dais_verif.dut.discover import Port
-from dais_verif.dut.interface import DesignInterface, Wire
-from dais_verif.dut.placement import Dut
-from dais_verif.dut.ports_file import PortsFile, Side, ports_from_tree, read_ports_file
-from dais_verif.errors import BenchError
-from dais_verif.flows.pins import Pins
-from dais_verif.program import Program
+from dais_verif.base.errors import BenchError
+from dais_verif.hardware.ports.bind import bind
+from dais_verif.hardware.ports.discover import Port
+from dais_verif.hardware.ports.interface import DesignInterface, Dut, Wire
+from dais_verif.hardware.ports.ports_file import PortsFile, Side, ports_from_tree, read_ports_file
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of
+from dais_verif.spec.program import Program
+from dais_verif.verbs.pins import Pins
 
 __all__ = ["RowReader", "dut_of"]
 

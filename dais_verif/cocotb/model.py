@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 from cocotb.types import LogicArray
 
+from dais_verif.base.errors import BenchError
 from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.words import FixedPointVector, RowLayout, input_layout, value_of
-from dais_verif.errors import BenchError
-from dais_verif.flows.programs import read_program
-from dais_verif.flows.progress import SILENT
 from dais_verif.golden import Golden
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column, floor_to_grid
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch, Column, floor_to_grid
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.verbs.programs import read_program
+from dais_verif.verbs.progress import SILENT
 
 __all__ = ["DaisModel", "InputVector"]
 

@@ -7,37 +7,38 @@ signals are stable; a clocked design is sampled at each rising edge, with the va
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import cocotb
 import numpy as np
-from cocotb.triggers import ReadOnly, Timer
+from cocotb.triggers import Event, ReadOnly, Timer, ValueChange
 from cocotb.utils import get_sim_steps, get_sim_time
 
+from dais_verif.base.errors import BenchError, ViolationError
+from dais_verif.base.text import counted, equal_text
 from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.diagnosis import Rtl, explain
 from dais_verif.cocotb.interface import RowReader, dut_of
 from dais_verif.cocotb.model import DaisModel
-from dais_verif.cocotb.pins import PinReader, PinState
-from dais_verif.cocotb.watching import Changes, LastWord
 from dais_verif.cocotb.words import RowLayout, input_layout
-from dais_verif.counts import counted, equal_text
-from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.interface import Clocking
-from dais_verif.errors import BenchError, ViolationError
-from dais_verif.flows.pins import Pins
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.hardware.ports.encode import encode_outputs
+from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.testbench.job import Difference
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_outputs
 from dais_verif.simulation.testbench.pins import handle_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.verbs.pins import Pins
 
-__all__ = ["Scoreboard", "ScoreboardError"]
+__all__ = ["Changes", "LastWord", "PinReader", "PinState", "Scoreboard", "ScoreboardError"]
+
 
 _Path = str | PathLike[str]
 
@@ -312,3 +313,118 @@ def _words(pins: Pins) -> tuple[str, ...]:
         "--valid-out": pins.valid_out,
     }
     return tuple(word for name, value in valued.items() if value is not None for word in (name, str(value)))
+
+
+# Tasks that watch a design until the test ends, and can then let the test fail.
+
+
+class LastWord(Coroutine[Any, Any, None]):
+    """A coroutine that is notified when its task is cancelled, as cocotb does with all tasks at the end of a test.
+
+    ``end`` raises an exception if the test must not pass: cocotb then fails the test, even if the task never began.
+    """
+
+    def __init__(self, within: Coroutine[Any, Any, None], end: Callable[[], None]) -> None:
+        self._within, self._end = within, end
+
+    def send(self, value: Any) -> Any:
+        """Resume the inner coroutine."""
+        return self._within.send(value)
+
+    def throw(self, kind: Any, value: BaseException | object = None, traceback: TracebackType | None = None) -> Any:
+        """Call ``end`` if this is a cancellation; else pass the exception on."""
+        if not isinstance(kind, CancelledError):
+            return self._within.throw(kind)
+        self._within.close()
+        self._end()
+        raise kind
+
+    def close(self) -> None:
+        """Close the inner coroutine."""
+        self._within.close()
+
+    def __await__(self) -> Any:
+        return self._within.__await__()
+
+
+class Changes:
+    """Reports when one of ``handles`` or ``others`` changes.
+
+    ``when``: the last time step in which one of ``handles`` changed; initially the current time step.
+    """
+
+    def __init__(self, handles: Sequence[Any], others: Sequence[Any] = ()) -> None:
+        self._event = Event()
+        self.when = int(get_sim_time("step"))
+        for handle in handles:
+            cocotb.start_soon(self._notice(handle, timed=True))
+        for handle in others:
+            cocotb.start_soon(self._notice(handle, timed=False))
+
+    async def _notice(self, handle: Any, *, timed: bool) -> None:
+        while True:
+            await ValueChange(handle)
+            if timed:
+                self.when = int(get_sim_time("step"))
+            self._event.set()
+
+    def clear(self) -> None:
+        """Forget all changes so far."""
+        self._event.clear()
+
+    async def wait(self) -> None:
+        """Return when something has changed since ``clear``."""
+        await self._event.wait()
+
+
+# The control pins of a clocked design, as driven by a user's bench.
+
+
+class PinState(NamedTuple):
+    """The state of the pins. ``valid_out``: the bit of this pin; None if there is no such pin.
+
+    ``unknown``: some pin has never been 0 or 1 yet, so checking has not started. ``problem``: why the pins cannot be
+    used.
+    """
+
+    reset: bool = False
+    enable: bool = True
+    valid: bool = True
+    valid_out: str | None = None
+    unknown: bool = False
+    problem: str | None = None
+
+
+class PinReader:
+    """Reads the pins, and records which of them have ever been 0 or 1: from then on, X is an error."""
+
+    def __init__(self, dut: Any, clocking: Clocking) -> None:
+        names = {"reset": clocking.reset, "enable": clocking.enable, "valid": clocking.valid_in}
+        self._pins = {what: (name, handle_of(dut, name)) for what, name in names.items() if name}
+        self._valid_out = handle_of(dut, clocking.valid_out) if clocking.valid_out else None
+        self._active = "0" if clocking.reset_low else "1"
+        self._known = set[str]()
+
+    @property
+    def handles(self) -> list[Any]:
+        """The handles of all pins."""
+        return [*(handle for _, handle in self._pins.values()), *([] if self._valid_out is None else [self._valid_out])]
+
+    def read(self) -> PinState:
+        """Return the current state of the pins."""
+        seen = {}
+        for what, (name, handle) in self._pins.items():
+            value = str(handle.value)
+            if value in ("0", "1"):
+                self._known.add(what)
+            elif what in self._known:
+                return PinState(problem=f"{name} is {value} at {get_sim_time('ns')} ns, must be 0 or 1")
+            seen[what] = value
+        if len(self._known) < len(self._pins):
+            return PinState(reset=True, unknown=True)
+        return PinState(
+            seen.get("reset") == self._active,
+            seen.get("enable", "1") == "1",
+            seen.get("valid", "1") == "1",
+            None if self._valid_out is None else str(self._valid_out.value),
+        )

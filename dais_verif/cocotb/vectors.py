@@ -9,12 +9,12 @@ from pathlib import Path
 
 from cocotb.triggers import Trigger
 
+from dais_verif.base.errors import BenchError
 from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.words import FixedPointVector, RowLayout
-from dais_verif.errors import BenchError
-from dais_verif.flows.vectors import WithBoundaries
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
+from dais_verif.verbs.vectors import WithBoundaries
 
 __all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vectors"]
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from cocotb.types import LogicArray
 
-from dais_verif.errors import BenchError
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.opcodes import INPUT
-from dais_verif.program.ports import Element
+from dais_verif.base.errors import BenchError
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.opcodes import INPUT
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["FixedPointVector", "RowLayout", "input_layout"]
 

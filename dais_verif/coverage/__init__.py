@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import GROUPS, Bins, bins_of
-from dais_verif.coverage.directed import Effort, enumerate_cones, give_inputs, pull_back, solve
-from dais_verif.coverage.search import How, Search
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.coverage.directed import Effort, How, Search, enumerate_cones, give_inputs, pull_back, solve
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import Vectors
 
 __all__ = ["Bins", "Effort", "How", "Measured", "bins_of", "measure", "measured", "summary"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dais_verif.coverage.inputs import READ, Readers
 from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED, Places
-from dais_verif.program import Program
-from dais_verif.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, low_int32
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, low_int32
 
 __all__ = ["GROUPS", "Bins", "bins_of"]
 

@@ -15,11 +15,11 @@ from dais_verif.coverage.goals import Wish
 from dais_verif.coverage.inputs import Readers
 from dais_verif.coverage.pullback import Ground, pull
 from dais_verif.golden.batch import compile_program
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
-from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import Interval, analyse
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.spec.program.ranges import Interval, analyse
 from dais_verif.stimulus.generate import Generated, generate
 from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
 from dais_verif.stimulus.sequence import First, Stimulus, Vectors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dais_verif.coverage.bins import Bins
 from dais_verif.golden.coverage_probes import CoverageProbes, ProbeBytes
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import Vectors
 
 __all__ = ["count", "count_batch"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dais_verif.coverage.bins import GROUPS, Bins
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import INPUT, MUXES, Code, high_int32
 
 __all__ = ["Goal", "Wish", "goal_of", "wishes"]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dais_verif.golden.coverage_probes import ProbeBytes
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch, Column, IntArray, floor_to_grid
+from dais_verif.spec.program.opcodes import Code
 
 __all__ = ["READ", "Reader", "Readers"]
 

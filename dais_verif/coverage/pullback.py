@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dais_verif.coverage.goals import Wish
-from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import INPUT, SUMS, Code, bitwise_fields, high_int32, low_int32
-from dais_verif.program.ports import Ports
-from dais_verif.program.ranges import Interval
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.opcodes import INPUT, SUMS, Code, bitwise_fields, high_int32, low_int32
+from dais_verif.spec.program.ports import Ports
+from dais_verif.spec.program.ranges import Interval
 
 __all__ = ["Ground", "Pulled", "pull"]
 

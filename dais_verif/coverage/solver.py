@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dais_verif.coverage.goals import Goal
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, RELUS, Code, high_int32
-from dais_verif.program.ports import Ports, ports_of
+from dais_verif.prover.limits import one_at_a_time
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op, interpret_output
-from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.solve.smt import satisfy
 from dais_verif.prover.terms import Term, band, bnot, const, eq, extract, ite, neg, nonzero, slt, top_bit, var
-from dais_verif.prover.turns import one_at_a_time
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import INPUT, MUXES, RELUS, Code, high_int32
+from dais_verif.spec.program.ports import Ports, ports_of
 
 __all__ = ["GoalSolver"]
 

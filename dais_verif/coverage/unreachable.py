@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dais_verif.coverage.bins import Bins
 from dais_verif.golden.coverage_probes import ARM, LOST, WRAPPED
-from dais_verif.program import FixedType, Op
-from dais_verif.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
-from dais_verif.program.ranges import Analysis, Interval
+from dais_verif.spec.program import FixedType, Op
+from dais_verif.spec.program.opcodes import MUXES, QUANTS, RELUS, Code, high_int32, low_int32
+from dais_verif.spec.program.ranges import Analysis, Interval
 
 __all__ = ["by_ranges"]
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import EngineFailure, InputError, VectorError, ViolationError
+from dais_verif.base.errors import EngineFailure, InputError, VectorError, ViolationError
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram
-from dais_verif.network_files import load_program
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.subject.programs import load_program
 
 if TYPE_CHECKING:
     from dais_verif.golden.batch import Compiled

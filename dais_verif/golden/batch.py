@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.golden.integer_width import constant_term, fits_int64, is_wide
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
-from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.numbers import Batch, IntArray, floor_to_grid
+from dais_verif.spec.program.opcodes import Code, bitwise_fields, high_int32, low_int32
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 __all__ = [
     # for a whole program

@@ -14,14 +14,14 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.counts import counted
-from dais_verif.errors import ComparisonError, ViolationError
+from dais_verif.base.errors import ComparisonError, ViolationError
+from dais_verif.base.text import counted
 from dais_verif.golden import Engine, oracle, run_raw
 from dais_verif.golden.shrink import Vector, effort, shrunk
-from dais_verif.program import Op, Program
-from dais_verif.program.model import meaningful_data
-from dais_verif.program.numbers import Batch, Column, IntArray, floor_to_grid
-from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.model import meaningful_data
+from dais_verif.spec.program.numbers import Batch, Column, IntArray, floor_to_grid
+from dais_verif.spec.program.opcodes import INPUT, Code, high_int32, low_int32
 
 __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op", "require_same_shape"]
 

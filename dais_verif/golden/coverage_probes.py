@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import InputError, ViolationError
+from dais_verif.base.errors import InputError, ViolationError
 from dais_verif.golden import CHUNK, Golden, fast
 from dais_verif.golden.batch import RULES, Mask, Step, msb_of, output_of
 from dais_verif.golden.fast import FastProgram
 from dais_verif.golden.integer_width import is_wide
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.numbers import Batch, IntArray
-from dais_verif.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, high_int32, low_int32
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.numbers import Batch, IntArray
+from dais_verif.spec.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, high_int32, low_int32
 
 __all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import EngineError, EngineFailure
-from dais_verif.program import OPCODES, Program
-from dais_verif.program.numbers import Batch, IntArray, floor_to_grid, require_finite
+from dais_verif.base.errors import EngineError, EngineFailure
+from dais_verif.spec.program import OPCODES, Program
+from dais_verif.spec.program.numbers import Batch, IntArray, floor_to_grid, require_finite
 
 __all__ = [
     # about the kernel on this machine

@@ -15,17 +15,17 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import FrameError
+from dais_verif.base.errors import FrameError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.memory import MemoryFacts, MemoryForm, group_of
+from dais_verif.compile.kernels.forms.raster import raster_of
+from dais_verif.compile.kernels.forms.stream import StreamForm
+from dais_verif.compile.kernels.instance import KernelInstance
 from dais_verif.golden.machine_batch import run_raw
 from dais_verif.golden.unroll import missed_by_reset
-from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm, group_of
-from dais_verif.kernels.forms.raster import raster_of
-from dais_verif.kernels.forms.stream import StreamForm
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.machine.dependence import indexed, signals_behind
-from dais_verif.machine.model import Machine
-from dais_verif.machine.step import Element
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine.model import Machine
+from dais_verif.spec.machine.order import indexed, signals_behind
+from dais_verif.spec.machine.step import Element
 
 __all__ = ["FactFinding", "FactReport", "check_facts"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dais_verif.program import FixedType, Op
-from dais_verif.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, high_int32, low_int32
+from dais_verif.spec.program import FixedType, Op
+from dais_verif.spec.program.opcodes import INPUT, MUXES, REDUCTIONS, SUMS, Code, high_int32, low_int32
 
 __all__ = ["constant_term", "fits_int64", "is_wide"]
 

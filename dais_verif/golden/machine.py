@@ -6,18 +6,31 @@ that it selects; every other op depends on all its operands.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
-from dais_verif.errors import MachineInputError, ViolationError
+from dais_verif.base.errors import MachineInputError, ViolationError
 from dais_verif.golden.oracle import Context, Violation, quantise, two, value_of
-from dais_verif.machine.model import Block, Connection, Machine, Signal, View
-from dais_verif.machine.order import settling_order
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES
+from dais_verif.spec.machine.model import Block, Connection, Machine, Signal, View
+from dais_verif.spec.machine.order import settling_order
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import INPUT, MUXES
 
-__all__ = ["Cycle", "Value", "Values", "cycle_from", "trace_machine"]
+__all__ = [
+    "Action",
+    "Cycle",
+    "ExplainedCycle",
+    "Taken",
+    "Value",
+    "Values",
+    "cycle_from",
+    "explain_cycle",
+    "trace_machine",
+]
+
 
 #: A number, or None if it is unknown.
 Value = Fraction | None
@@ -266,3 +279,98 @@ def _outputs(program: Program, inputs: Sequence[Value], check: bool) -> list[Val
         value = Fraction(0) if index < 0 else values[index]
         found.append(None if value is None else value * two(shift) * (-1 if negated else 1))
     return found
+
+
+# Explain one cycle of a machine: the value of every signal, and the connections that determine the next values.
+
+
+class Taken(Enum):
+    """The action of a connection in a cycle."""
+
+    SOURCE = "source"
+    ALTERNATIVE = "alternative"
+    NOTHING = "nothing"  # it is not enabled, and the register keeps its value
+    UNKNOWN = "unknown"  # its enable or its write index is unknown
+
+
+@dataclass(frozen=True)
+class Action:
+    """The action of one connection: its ``enable``, its index values, and the element ``places`` that it writes.
+
+    ``enable`` is 1 if the connection has none. ``indices``: the views with an index, each with the value of its index;
+    those of the target come last. ``places`` are elements of the target; empty if they are unknown or out of range.
+    """
+
+    connection: Connection
+    taken: Taken
+    enable: Value
+    indices: tuple[tuple[View, Value], ...]
+    places: range
+
+
+@dataclass(frozen=True)
+class ExplainedCycle:
+    """All signals before and after the edge, the actions of all connections, and which resets are active.
+
+    ``resets``: the value of the reset of each register that has one. ``violation``: the first promise that was broken
+    up to this cycle, in words.
+    """
+
+    cycle: Cycle
+    actions: tuple[Action, ...]
+    resets: Mapping[str, Value]
+    violation: str | None
+
+
+def explain_cycle(machine: Machine, inputs: Mapping[str, Sequence[Sequence[Fraction]]], number: int) -> ExplainedCycle:
+    """Return cycle ``number`` of a run from power-up.
+
+    ``inputs``: as for ``trace_machine``, at least up to this cycle. The run continues after a broken promise, as
+    hardware does.
+    """
+    rows = {name: given[: number + 1] for name, given in inputs.items()}
+    violation: str | None = None
+    try:
+        (cycle,) = deque(trace_machine(machine, rows, cycles=number + 1), maxlen=1)
+    except ViolationError as error:
+        violation = str(error)
+        (cycle,) = deque(trace_machine(machine, rows, check=False, cycles=number + 1), maxlen=1)
+    before = cycle.before
+    return ExplainedCycle(
+        cycle,
+        tuple(_action(machine, connection, before) for connection in machine.connections),
+        {
+            signal.name: before[signal.reset.signal][signal.reset.start]
+            for signal in machine.registers
+            if signal.reset is not None
+        },
+        violation,
+    )
+
+
+def _action(machine: Machine, connection: Connection, before: Values) -> Action:
+    enable: Value = Fraction(1)
+    if connection.enable is not None:
+        enable = before[connection.enable.signal][connection.enable.start]
+    if enable is None:
+        taken = Taken.UNKNOWN
+    elif enable:
+        taken = Taken.SOURCE
+    else:
+        taken = Taken.NOTHING if connection.alternative is None else Taken.ALTERNATIVE
+    views = (connection.source, connection.alternative, connection.target)
+    indices = tuple(
+        (view, before[view.index.value.signal][view.index.value.start])
+        for view in views
+        if view is not None and view.index is not None
+    )
+    target = connection.target
+    places = range(target.start, target.stop)
+    if target.index is not None:
+        index = indices[-1][1]
+        if index is None:
+            taken, places = Taken.UNKNOWN if taken is not Taken.NOTHING else taken, range(0)
+        else:
+            first = target.start + int(index) * target.index.stride
+            places = range(first, min(first + target.size, max(len(machine.signals[target.signal].types), first)))
+    return Action(connection, taken, enable, indices, places)

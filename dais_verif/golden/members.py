@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import FrameError
+from dais_verif.base.errors import FrameError
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.mapping import MappedTensor
+from dais_verif.compile.kernels.printf import tapped_block, text_of_member, variables_of
 from dais_verif.golden import Golden
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.mapping import MappedTensor
-from dais_verif.kernels.printf_taps import tapped_block, text_of_member, variables_of
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column, IntArray, compact
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column, IntArray, compact
 
 __all__ = ["STRETCH", "Printed", "print_instance", "run_instance"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dais_verif.errors import ViolationError
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
+from dais_verif.base.errors import ViolationError
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import Code, bitwise_fields, high_int32, low_int32
 
 __all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace", "value_of"]
 

@@ -8,12 +8,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import VectorError
+from dais_verif.base.errors import VectorError
 from dais_verif.golden import Engine
 from dais_verif.golden import run as run_program
 from dais_verif.golden.machine_batch import MachineRun, run_machine
-from dais_verif.machine import Machine, load_machine
-from dais_verif.program import Program
+from dais_verif.spec.machine import Machine, load_machine
+from dais_verif.spec.program import Program
 
 __all__ = ["run"]
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.compile.kernels.forms.control import StreamControl
+from dais_verif.compile.kernels.forms.raster import Raster
 from dais_verif.golden import Golden
-from dais_verif.kernels.forms.control import StreamControl
-from dais_verif.kernels.forms.raster import Raster
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
 
 __all__ = ["MOST_STATES", "TooManyStates", "check_control", "outputs_of", "reachable"]
 

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking, Wire
-from dais_verif.dut.placement import Dut
-from dais_verif.errors import ProofError
-from dais_verif.program import FixedType, Program
-from dais_verif.program.ports import Element, Ports, ports_of
+from dais_verif.base.errors import ProofError
+from dais_verif.base.text import counted
+from dais_verif.hardware.ports.interface import Clocking, Dut, Wire
+from dais_verif.prover.bit_spans import Spans
 from dais_verif.prover.netlist import Netlist, Read, Signal
-from dais_verif.prover.spans import Spans
 from dais_verif.prover.terms import Term, concat, const, extract, resize, var
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.ports import Element, Ports, ports_of
 
 __all__ = ["NOTHING", "Boundary", "Piece"]
 

@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.dut.placement import Dut
-from dais_verif.errors import InputError
-from dais_verif.program import Program
-from dais_verif.program.ports import Element
-from dais_verif.prover.assumptions import Assumptions
+from dais_verif.base.errors import InputError
+from dais_verif.hardware.ports.interface import Dut
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.clocked.registers.control_inference import infer_controls
+from dais_verif.prover.lemmas import Assumptions
 from dais_verif.prover.netlist import Cone, Netlist, Signal
-from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.solve.smt import satisfy
 from dais_verif.prover.terms import Term, bnot, bor, const, eq, leaves, nodes, rebuild, var
 from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["Sides", "conditions_in", "other_readings_of", "sides_of", "wanted"]
 

@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.graph import cone
-from dais_verif.program.opcodes import INPUT, Code
-from dais_verif.prover.linear_forms import LinearForms
+from dais_verif.prover.arithmetic.linear import LinearForms
+from dais_verif.prover.limits import one_at_a_time
 from dais_verif.prover.op_semantics import aligned, as_type, bits_of, interpret_op
-from dais_verif.prover.shared import ROWS, Inputs, Node, simulated
-from dais_verif.prover.solving.discharge import Discharge, decide
+from dais_verif.prover.shared_inputs import ROWS, Inputs, Node, simulated
+from dais_verif.prover.solve.discharge import Discharge, decide
 from dais_verif.prover.terms import Term, const, var
-from dais_verif.prover.turns import one_at_a_time
 from dais_verif.record.proof import Method
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.opcodes import INPUT, Code
 
 __all__ = ["Equivalence", "compare_programs"]
 

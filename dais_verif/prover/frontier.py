@@ -16,20 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.dut.placement import Dut
-from dais_verif.program import Op, Program
-from dais_verif.program.graph import cone
-from dais_verif.program.opcodes import INPUT
-from dais_verif.prover.assumptions import Assumptions
+from dais_verif.hardware.ports.interface import Dut
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.deadline import require_time
+from dais_verif.prover.clocked.registers.control_inference import infer_controls
+from dais_verif.prover.clocked.registers.delay_lines import straighten
+from dais_verif.prover.lemmas import Assumptions
+from dais_verif.prover.limits import require_time
 from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prover.op_semantics import bits_of, interpret_op
 from dais_verif.prover.random_simulation import Trace, Wires, differing_outputs, random_vectors, trace
-from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.registers.delay_lines import straighten
 from dais_verif.prover.terms import Term, leaves, nodes, var
 from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["Carried", "Frontier", "Moved", "WrongSignal", "find_frontier"]
 

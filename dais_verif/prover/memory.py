@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from dais_verif.errors import StateError
+from dais_verif.base.errors import StateError
 from dais_verif.prover.four_state import add, ite, lookup, mul, neg, ult
 from dais_verif.prover.terms import Term, const, resize, undefined
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dais_verif.errors import StateError, UnsupportedVerilog
-from dais_verif.prover.deadline import require_time
+from dais_verif.base.errors import StateError, UnsupportedVerilog
 from dais_verif.prover.four_state import parts, rebuild
+from dais_verif.prover.limits import require_time
 from dais_verif.prover.terms import Term, concat, extract, nodes, undefined
 
 __all__ = [

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import INPUT, MUXES, Code, high_int32
 from dais_verif.prover.boundary import NOTHING, Boundary
+from dais_verif.prover.equal_ops import first_twins
 from dais_verif.prover.netlist import Cone, Netlist, Signal
 from dais_verif.prover.op_semantics import OpSemantics, bits_of, interpret_op, interpret_output
 from dais_verif.prover.terms import Term, const, extract, leaves, resize, var
-from dais_verif.prover.twins import first_twins
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.opcodes import INPUT, MUXES, Code, high_int32
 
 __all__ = ["Builder", "Obligation", "Source"]
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import Code, bitwise_fields, high_int32, low_int32
-from dais_verif.program.ports import Element
 from dais_verif.prover.terms import (
     Term,
     add,
@@ -34,6 +31,9 @@ from dais_verif.prover.terms import (
     top_bit,
     ult,
 )
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import Code, bitwise_fields, high_int32, low_int32
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["OpSemantics", "aligned", "as_type", "bits_of", "interpret_op", "interpret_output"]
 

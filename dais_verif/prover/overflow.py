@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dais_verif.counts import counted
-from dais_verif.program import Program
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.lemmas import Lemmas
+from dais_verif.base.text import counted
+from dais_verif.prover.lemmas import Assumptions, Lemmas
+from dais_verif.prover.limits import one_at_a_time
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.random_simulation import Columns, random_vectors, trace
 from dais_verif.prover.results import ProofOptions, ProofWatcher
-from dais_verif.prover.solving.pool import Pool
-from dais_verif.prover.turns import one_at_a_time
+from dais_verif.prover.solve.pool import Pool
 from dais_verif.record.proof import Status
+from dais_verif.spec.program import Program
 
 __all__ = ["Promise", "examine"]
 

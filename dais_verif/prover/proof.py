@@ -9,43 +9,51 @@ the value of its op for every input.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from msgspec.structs import replace as replace_fields
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import Dut
-from dais_verif.errors import ProofError
-from dais_verif.program import Program
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.bit_level.proof import sweep_netlist
+from dais_verif.base.errors import InputError, ProofError
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import Clocking, Dut
+from dais_verif.prover.arithmetic.residues import same_forms
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.costs import Costs
-from dais_verif.prover.netlist import Netlist, Signal
+from dais_verif.prover.clocked.registers.control_inference import infer_controls
+from dais_verif.prover.clocked.registers.delay_lines import straighten
+from dais_verif.prover.clocked.registers.first_values import refuse_first_values, registers_of
+from dais_verif.prover.clocked.registers.handshake import prove_handshake
+from dais_verif.prover.clocked.registers.latency import infer_timing
+from dais_verif.prover.clocked.registers.transition_system import extract_transition_system
+from dais_verif.prover.gates.proof import sweep_netlist
+from dais_verif.prover.lemmas import Assumptions
+from dais_verif.prover.limits import Costs
+from dais_verif.prover.netlist import Netlist, NoValue, Signal
 from dais_verif.prover.obligations import Builder, Obligation
-from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
 from dais_verif.prover.random_simulation import differing_outputs, random_vectors, trace
 from dais_verif.prover.refinement import Refiner
-from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.registers.delay_lines import straighten
-from dais_verif.prover.registers.first_values import refuse_first_values, registers_of
-from dais_verif.prover.registers.handshake import prove_handshake
-from dais_verif.prover.registers.latency import infer_timing
-from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.residues.proof import same_forms
 from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.signal_correspondence import match_signals
-from dais_verif.prover.solving.pool import Pool
-from dais_verif.prover.solving.sampling import draw
-from dais_verif.prover.terms import leaves
-from dais_verif.prover.undriven import undefined_behind
+from dais_verif.prover.solve.pool import Pool
+from dais_verif.prover.solve.sampling import draw
+from dais_verif.prover.terms import Term, leaves, var
 from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Method, Status, Timing, as_inputs
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
-__all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
+__all__ = [
+    "UNDEFINED",
+    "all_obligations",
+    "claim_of",
+    "named_signals",
+    "prove",
+    "proved_outputs",
+    "settled",
+    "standing_outputs",
+    "undefined_behind",
+]
+
 
 #: Separates the message of a proof from the names of undefined values in refuted claims.
 UNDEFINED = "; the wrong value depends on undefined values: "
@@ -420,3 +428,90 @@ def _refuse_loops(reads: Mapping[int, Sequence[int]], cut: Mapping[int, Signal])
                 raise ProofError(f"{cut[following].where}: signal {cut[following].name!r} depends on itself ({names})")
             if following not in done:
                 path[following] = 0
+
+
+# Find the undefined bits behind an output: undriven ones, and X or Z that the RTL assigns.
+
+
+#: The largest number of drivers that are looked at.
+_MOST = 200_000
+
+
+def undefined_behind(boundary: Boundary, outputs: Iterable[int]) -> list[str]:
+    """Return the undefined values, in words, on which ``outputs`` may depend; registers are looked through."""
+    waiting: list[tuple[Signal, int, int]] = []
+
+    def note(signal: Signal, low: int, width: int) -> Term:
+        waiting.append((signal, low, width))
+        return var(width, f"bits {low} of {signal.name}")
+
+    for number in outputs:
+        boundary.result(number, note)
+    seen: set[tuple[Signal, int, int]] = set()
+    found: dict[str, None] = {}
+    while waiting and len(seen) < _MOST:
+        asked = signal, low, width = waiting.pop()
+        if asked in seen or boundary.is_input(signal):
+            continue
+        seen.add(asked)
+        place = low
+        for driver in signal.driving(low, width):
+            first, last = max(place, driver.low), min(low + width, driver.low + driver.width)
+            found |= dict.fromkeys(_undriven(signal, place, first))
+            try:
+                part = driver.part
+                term = driver.make(note) if part is None else part(note, first - driver.low, last - first)
+                found |= {str(t.data): None for t in leaves(term) if t.op == "undefined"}
+            except NoValue as error:
+                found[f"X or Z at {error.where}"] = None
+            except InputError:  # what cannot be read is no cause that is known
+                pass
+            place = last
+        found |= dict.fromkeys(_undriven(signal, place, low + width))
+    return [*found]
+
+
+def _undriven(signal: Signal, first: int, last: int) -> list[str]:
+    return [f"bit {bit} of signal {signal.name!r}, which has no driver" for bit in range(first, last)]
+
+
+# Find the outputs that are proved even if other claims are not.
+
+
+Key = tuple[str, int]
+
+
+def proved_outputs(claims: Mapping[Key, Claim]) -> tuple[int, ...]:
+    """Return the outputs whose own claim is proved, regardless of the claims that its proof assumes."""
+    return tuple(number for (kind, number), c in claims.items() if kind == "output" and c.status is Status.PROVED)
+
+
+def standing_outputs(
+    program: Program, obligations: Mapping[Key, Obligation], claims: Mapping[Key, Claim]
+) -> tuple[int, ...]:
+    """Return the proved outputs whose proofs rest on proved ops only, all the way to the inputs.
+
+    A proof may rest on every op whose signal the RTL reads in the cone, and on every operand of the op in the program.
+    Most proofs assume fewer ops, and no proof assumes more. Signals have no loops (this is checked), so if all of these
+    ops are proved, each signal holds its value by induction.
+    """
+    users: dict[int, list[Key]] = {}
+    for key in [*(("op", index) for index in range(program.n_ops)), *claims]:
+        for index in _below(key, program, obligations.get(key)):
+            users.setdefault(index, []).append(key)
+    failed = [key for key, claim in claims.items() if key[0] == "op" and claim.status is not Status.PROVED]
+    unsound = set(failed)
+    while failed:
+        kind, index = failed.pop()
+        for key in users.get(index, ()) if kind == "op" else ():
+            if key not in unsound:
+                unsound.add(key)
+                failed.append(key)
+    return tuple(number for number in proved_outputs(claims) if ("output", number) not in unsound)
+
+
+def _below(key: Key, program: Program, obligation: Obligation | None) -> Iterable[int]:
+    kind, number = key
+    own = program.ops[number].operands if kind == "op" else (program.outputs[number][0],)
+    sources = () if obligation is None else (s.number for s in obligation.sources if s.kind == "op")
+    return dict.fromkeys((*own, *sources, *(() if obligation is None else obligation.reads)))

@@ -19,13 +19,13 @@ from pathlib import Path
 import msgspec
 
 import dais_verif
-from dais_verif import database
-from dais_verif.dut.discover import Port
-from dais_verif.program import Program
+from dais_verif.base import database
+from dais_verif.base.structs import decoded
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.discover import Port
 from dais_verif.prover.results import Proof
 from dais_verif.record.proof import Status, Worst
-from dais_verif.structs import decoded
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
 __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.program import Program
-from dais_verif.program.opcodes import INPUT
-from dais_verif.program.ports import Element
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.deadline import require_time
+from dais_verif.prover.limits import require_time
 from dais_verif.prover.netlist import Cone, Netlist, Read, Signal
 from dais_verif.prover.obligations import Obligation
 from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
 from dais_verif.prover.terms import Term, const, extract, leaves, var
 from dais_verif.prover.terms.evaluate import Values, evaluate
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import INPUT
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 

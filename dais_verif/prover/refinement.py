@@ -13,10 +13,8 @@ from itertools import chain
 import numpy as np
 from msgspec.structs import replace
 
-from dais_verif.program import Program
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.costs import Costs
-from dais_verif.prover.lemmas import Lemmas
+from dais_verif.prover.lemmas import Assumptions, Lemmas
+from dais_verif.prover.limits import Costs
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.random_simulation import (
@@ -30,9 +28,10 @@ from dais_verif.prover.random_simulation import (
     variations,
 )
 from dais_verif.prover.results import ProofOptions, ProofWatcher
-from dais_verif.prover.solving.pool import Decided, Pool, Question
+from dais_verif.prover.solve.pool import Decided, Pool, Question
 from dais_verif.prover.terms import Term
 from dais_verif.record.proof import Basis, Claim, Counterexample, Status, as_inputs
+from dais_verif.spec.program import Program
 
 __all__ = ["Refiner"]
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dais_verif.program.ports import Element
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import Claim, Counterexample, Handshake, Sample, Status, Timing, Worst
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["ProofOptions", "Proof", "ProofWatcher"]
 

@@ -10,14 +10,14 @@ from functools import partial
 
 import numpy as np
 
-from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import INPUT
-from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.equal_ops import first_twins
+from dais_verif.prover.lemmas import Assumptions
 from dais_verif.prover.netlist import Netlist, Signal
 from dais_verif.prover.random_simulation import WORD, Wires, random_vectors, trace
 from dais_verif.prover.terms.evaluate import Values
-from dais_verif.prover.twins import first_twins
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["match_signals"]
 

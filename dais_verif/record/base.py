@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dais_verif.errors import RecordError, VerdictError
-from dais_verif.structs import converted
-from dais_verif.troubleshooting import section_of_verdict
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import RecordError, VerdictError
+from dais_verif.base.structs import converted
+from dais_verif.base.troubleshooting import section_of_verdict
+from dais_verif.base.verdict import Verdict
 
 if TYPE_CHECKING:
     from typing import Self

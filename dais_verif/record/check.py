@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.network import NetworkInfo
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.project import ProjectInfo
+from dais_verif.record.program import ProgramInfo, ProjectInfo
 
 __all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import Record
 from dais_verif.record.program import ProgramInfo
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "EvaluationRecord",

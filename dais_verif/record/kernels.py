@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import Record
 from dais_verif.record.kernel_printout import PrintedBy
 from dais_verif.record.network import ProvedSetting
-from dais_verif.verdict import Verdict
 
 __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut", "ProvedKernel"]
 

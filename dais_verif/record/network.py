@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
 
 __all__ = ["FoldedNetwork", "FoldedStage", "NetworkInfo", "NetworkNode", "NetworkTensor", "ProvedSetting"]
 

@@ -10,36 +10,32 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import RunRecord
 from dais_verif.record.kernels import ProvedKernel
-from dais_verif.record.machine_proof import ProvedMachine
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.project import ProjectInfo
-from dais_verif.record.rtl import BitstreamFacts, ProvedLink
+from dais_verif.record.program import BitstreamFacts, ProgramInfo, ProjectInfo, ProvedLink
 from dais_verif.record.simulation import Mismatch, SimulatorResult
-from dais_verif.verdict import Verdict
 
 __all__ = [
-    "PROOF_SCHEMA",
-    # claims
     "Basis",
     "Claim",
-    "Method",
-    "Status",
-    # what else was found
     "Confirmation",
     "Counterexample",
     "Handshake",
+    "Method",
+    "PROOF_SCHEMA",
+    "ProofRecord",
+    "ProvedMachine",
+    "ProvedRtl",
     "Replay",
     "Sample",
+    "Status",
     "Timing",
     "Worst",
-    "as_inputs",
-    # the record
-    "ProofRecord",
-    "ProvedRtl",
     "WrittenStatements",
+    "as_inputs",
 ]
+
 
 PROOF_SCHEMA = "dais-verif/proof/1"
 
@@ -395,3 +391,29 @@ class ProofRecord(RunRecord):
         if self.handshake is not None and not self.handshake.trace:  # nothing was due
             tree["handshake"] = {"status": self.handshake.status, "how": self.handshake.how}
         return msgspec.json.encode({**head, **self.about(), **tree})
+
+
+# Additional fields of the record of a proof of a machine's RTL.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvedMachine:
+    """The result of the proof of a machine.
+
+    ``outputs``: the description of each claim about an output: for outputs in any cycle, and for registers after the
+    edge of the cycle. ``registers``: the bits of the RTL's registers, each with the element that it holds.
+
+    ``invariants``: the proved properties of the state; ``assumed``: properties that are assumed without proof.
+    ``unproved_ops``: for each claim about an op that is not proved, by number, the block and the op. ``cycles``: the
+    length of the sequence that shows a difference; in its last cycle, ``wrong`` is wrong. ``replay``: the result of
+    simulators for this sequence.
+    """
+
+    outputs: list[str]
+    registers: dict[str, str]
+    invariants: list[str]
+    assumed: list[str]
+    unproved_ops: dict[str, str] = field(default_factory=dict)
+    cycles: int | None = None
+    wrong: str | None = None
+    replay: str | None = None

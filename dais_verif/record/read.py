@@ -12,15 +12,15 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from dais_verif.errors import RecordError
-from dais_verif.files import read_plain
+from dais_verif.base.errors import RecordError
+from dais_verif.base.files import read_plain
+from dais_verif.base.structs import converted
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.campaigns import REGRESSION_SCHEMA, RegressionRecord
 from dais_verif.record.coverage import COVERAGE_SCHEMA, Coverage, CoverageRecord
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
-from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.structs import converted
 
 __all__ = ["NAMES", "REGRESSION_NAME", "SIGNOFF_NAME", "AnyRecord", "parse_record", "read_record", "record_file"]
 

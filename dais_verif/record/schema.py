@@ -13,30 +13,25 @@ from typing import Any
 
 import msgspec
 
-from dais_verif.files import write_atomically
-from dais_verif.record.approximation import AppliedRecord, MeasuredRecord, TunedRecord
+from dais_verif.base.files import write_atomically
+from dais_verif.record.approximation import AppliedRecord, ConfigurationsRecord, MeasuredRecord, TunedRecord
 from dais_verif.record.base import RunRecord
 from dais_verif.record.build import BuildRecord
-from dais_verif.record.cache import CacheContents
-from dais_verif.record.campaigns.mutation import MutationRecord
-from dais_verif.record.certificate import CertificateRecord
+from dais_verif.record.campaigns import FuzzRecord, MutationRecord, RegressionRecord, ShrinkRecord
 from dais_verif.record.check import CheckRecord
-from dais_verif.record.configurations import ConfigurationsRecord
 from dais_verif.record.conversion import ConversionRecord
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.emission import EmissionRecord
 from dais_verif.record.evaluation import EvaluationRecord, ProfileRecord
 from dais_verif.record.explanation import CycleRecord
-from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
 from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernel_printout import KernelPrintout
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
-from dais_verif.record.page import WrittenPage
+from dais_verif.record.other import CacheContents, WrittenPage
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.sensitivity import SensitivityRecord
-from dais_verif.record.signoff import SignOffRecord
+from dais_verif.record.signoff import CertificateRecord, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.record.synthesis import SynthesisRecord
 

@@ -9,14 +9,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex, overload
 
-from dais_verif.counts import counted
+from dais_verif.base.stopwatch import Stage
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
 from dais_verif.record.kernels import KernelRun
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.rtl import RtlFacts
-from dais_verif.stopwatch import Stage
-from dais_verif.verdict import Verdict
+from dais_verif.record.program import ProgramInfo, RtlFacts
 
 __all__ = [
     "ASSERTION_FAILED",
@@ -56,7 +55,7 @@ RTL_IN_ICARUS = "RTL in icarus"
 class SimulatorResult:
     """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
-    ``code``: the code of that error, if it is one of ``dais_verif.errors``.
+    ``code``: the code of that error, if it is one of ``dais_verif.base.errors``.
 
     ``stopped``: whether it was built and started, and its run ended before everything was compared.
 

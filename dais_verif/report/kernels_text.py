@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.counts import counted
-from dais_verif.printable import printable_lines
+from dais_verif.base.text import counted, printable_lines
 from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing, KernelRun
 from dais_verif.report.kernel_picture_text import print_picture

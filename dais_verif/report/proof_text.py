@@ -7,12 +7,12 @@ from collections import Counter
 from rich.console import Console
 from rich.table import Table
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.program import ProvedLink
 from dais_verif.record.proof import Claim, Handshake, ProofRecord, Status
-from dais_verif.record.rtl import ProvedLink
 from dais_verif.record.simulation import Mismatch
 from dais_verif.report.console import print_mismatch, program_line, source_line, verdict_text
-from dais_verif.verdict import Verdict
 
 __all__ = ["print_proof"]
 

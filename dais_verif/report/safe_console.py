@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from dais_verif.printable import printable
+from dais_verif.base.text import printable
 from dais_verif.report.spoken import spoken
 
 __all__ = ["SafeConsole"]

@@ -8,13 +8,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dais_verif.own_command import own_command
-from dais_verif.record.signoff import CERTIFICATE, NOT_RUN, PROOF, SIGNATURE, SignOffRecord
+from dais_verif.base.own_command import own_command
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.signoff import CERTIFICATE, NOT_RUN, PROOF, SIGNATURE, CertificateRecord, SignOffRecord
 from dais_verif.report.console import program_line
 from dais_verif.report.words import signed_word, stage_word
-from dais_verif.verdict import Verdict
 
-__all__ = ["print_sign_off"]
+__all__ = ["print_certificate_check", "print_sign_off"]
+
 
 #: The number of RTL files that are printed.
 _SHOWN = 3
@@ -67,3 +69,24 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
     out.print(Text.assemble(Text(signed_word(record.verdict), style="bold red"), f"  {record.message}"))
     out.print(f"next       fix what `why` names, or change the policy; evidence is in {folder}", markup=False)
     out.print(f"reproduce  {record.reproduce}", markup=False)
+
+
+# The check of a certificate, as text on the terminal.
+
+
+def print_certificate_check(record: CertificateRecord, out: Console) -> None:
+    """Print ``record`` as text for users."""
+    facts = record.facts
+    if facts is not None:
+        out.print(f"program    {facts.program}", markup=False)
+        kept = f"{counted(facts.stages, 'stage')}, {counted(facts.evidence, 'file')}"
+        out.print(f"issued     {facts.issued}, {kept}", markup=False)
+        out.print(f"demanded   {facts.demanded}", markup=False)
+    for line in record.checked:
+        out.print(f"checked    {line}", markup=False)
+    for finding in record.findings:
+        out.print(f"finding    {finding}", markup=False)
+    for note in record.notes:
+        out.print(f"note       {note}", markup=False)
+    word = Text(signed_word(record.verdict), style="bold green" if record.passed else "bold red")
+    out.print(Text.assemble(word, f"  {record.message}"))

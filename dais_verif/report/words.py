@@ -5,8 +5,8 @@ Console, HTML page and summaries share this code, so that they always agree.
 
 from __future__ import annotations
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import SignOffRecord, StageResult
-from dais_verif.verdict import Verdict
 
 __all__ = ["signed_word", "stage_word", "word_of"]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import msgspec
 
-from dais_verif.errors import CertificateError
+from dais_verif.base.errors import CertificateError
+from dais_verif.base.structs import converted
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import CERTIFICATE, EVIDENCE, SIGNATURE, SignOffRecord, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.toolbox import Tool
-from dais_verif.structs import converted
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "CERTIFICATE",

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.dut.placement import packed
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.hardware.ports.interface import DesignInterface, packed
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.evidence import bits_of, simulated, summary
 from dais_verif.signoff.judge import SENT, Asked, Judgement

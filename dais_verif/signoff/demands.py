@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dais_verif.counts import counted
-from dais_verif.record.certificate import CertificateFinding
+from dais_verif.base.text import counted
+from dais_verif.record.signoff import CertificateFinding
 from dais_verif.signoff.policy import Policy, is_simulated
 from dais_verif.signoff.subject import sha256_of
 

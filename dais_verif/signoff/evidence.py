@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import CertificateError
-from dais_verif.files import read_plain
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
-from dais_verif.record.campaigns.mutation import MUTATION_SCHEMA, MutationRecord
+from dais_verif.base.errors import CertificateError
+from dais_verif.base.files import read_plain
+from dais_verif.base.structs import converted
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import DesignInterface
+from dais_verif.record.campaigns import MUTATION_SCHEMA, MutationRecord
 from dais_verif.record.check import CheckRecord
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.program import ProgramInfo
@@ -31,8 +31,8 @@ from dais_verif.record.simulation import Failed, SimulationRecord
 from dais_verif.signoff.verbs import PRINTED, RUN, read_call
 from dais_verif.simulation.scoreboard import digest_of
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
-from dais_verif.structs import converted
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = [
     "Bits",

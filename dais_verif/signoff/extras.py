@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from dais_verif.counts import counted
-from dais_verif.errors import CertificateError, CertificateFailure
+from dais_verif.base.errors import CertificateError, CertificateFailure
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.bitstreams.stages import bitstream_stages
 from dais_verif.signoff.bitstreams.timing import timing_stage
@@ -26,7 +27,6 @@ from dais_verif.signoff.mutation import mutation_stage
 from dais_verif.signoff.policy import is_simulated
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
-from dais_verif.verdict import Verdict
 
 __all__ = ["NETLIST", "coverage_stage", "extra_stages", "require_call"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "Form",

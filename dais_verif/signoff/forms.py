@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.record.proof import Method
 from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
@@ -31,10 +30,11 @@ from dais_verif.signoff.form_parts import (
 from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
 from dais_verif.signoff.machines.forms import MACHINE_FORMS
 from dais_verif.signoff.mutation import MUTATION, kept_mutation
-from dais_verif.signoff.outside import FOUND, kept_uses
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.outside_effects import FOUND, kept_uses
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = ["forms_of"]
 

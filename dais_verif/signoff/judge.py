@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from dais_verif.program import Program
-from dais_verif.program.opcodes import INPUT
-from dais_verif.program.ports import ports_of
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.evidence import Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.simulation.outputs import outputs_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import INPUT
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import combinations
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "SENT",

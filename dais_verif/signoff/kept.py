@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from dais_verif.errors import InputError
-from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.record.certificate import CertificateFinding
-from dais_verif.record.signoff import StageResult
+from dais_verif.base.errors import InputError
+from dais_verif.base.files import make_folder, read_plain, write_atomically
+from dais_verif.record.signoff import CertificateFinding, StageResult
 from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import read_tree
@@ -24,7 +23,7 @@ from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.form_parts import Form, canonical, failed
 from dais_verif.signoff.forms import forms_of
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]

@@ -9,21 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dais_verif.counts import counted
-from dais_verif.record.campaigns.mutation import MutationRecord, score_of
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import MutationRecord, score_of
 from dais_verif.signoff.certificate import CertifiedScore
-from dais_verif.signoff.context import (
-    Context,
-    SignOffStage,
-    design_arguments,
-    program_arguments,
-    simulator_arguments,
-)
+from dais_verif.signoff.context import Context, SignOffStage, design_arguments, program_arguments, simulator_arguments
 from dais_verif.signoff.evidence import mutated
 from dais_verif.signoff.form_parts import kept_hashes, kept_head, only
 from dais_verif.signoff.judge import Judgement, same_program
 from dais_verif.signoff.verbs import call
-from dais_verif.verdict import Verdict
 
 __all__ = ["MUTATION", "certified_score", "kept_mutation", "mutation_stage"]
 

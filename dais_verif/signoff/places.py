@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dais_verif.errors import InputError
-from dais_verif.record.certificate import CertificateFinding
+from dais_verif.base.errors import InputError
+from dais_verif.record.signoff import CertificateFinding
 from dais_verif.signoff.certificate import CertifiedFile
 from dais_verif.signoff.subject import sha256_of
 

@@ -13,14 +13,14 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
-from dais_verif.errors import PolicyError
-from dais_verif.files import read_toml
+from dais_verif.base.errors import PolicyError
+from dais_verif.base.files import read_toml
+from dais_verif.base.tables import convert_table
+from dais_verif.base.toml import parse_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
 from dais_verif.signoff.mutation_table import Mutation, problem_of_mutation
-from dais_verif.tables import convert_table
-from dais_verif.toml import parse_toml
 
 __all__ = [
     "BUILT_IN",

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from dais_verif.errors import DaisError
+from dais_verif.base.errors import DaisError
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import EVIDENCE, NOT_RUN, StageResult
 from dais_verif.record.simulation import OutputEvidence, Times
 from dais_verif.signoff.context import Context, SignOffStage
@@ -15,7 +16,6 @@ from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judgement, may_excuse
 from dais_verif.signoff.machines.judge import machine_outputs
 from dais_verif.signoff.policy import Waived
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "EVIDENCE",

@@ -15,12 +15,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextvars import copy_context
 from threading import Lock
 
+from dais_verif.base.toolchain.process import workers
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.verbs import in_turn
-from dais_verif.toolchain.process import workers
-from dais_verif.verdict import Verdict
 
 __all__ = ["run_stages"]
 

@@ -15,18 +15,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dais_verif.errors import CertificateError, DaisError, InputError
-from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.machine import Machine
+from dais_verif.base.errors import CertificateError, DaisError, InputError
+from dais_verif.base.files import make_folder, read_plain, write_atomically
+from dais_verif.base.toolchain.verilator_runtime import home_in
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.coverage import Coverage
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.project import ProjectInfo
-from dais_verif.record.rtl import RtlFacts
+from dais_verif.record.program import ProgramInfo, ProjectInfo, RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Decision, Times
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE, Certificate, excused_in, stages_in, written
 from dais_verif.signoff.context import Context, SignOffStage, pipeline_arguments, plain_path, write_json
-from dais_verif.signoff.copies import copied
 from dais_verif.signoff.demands import demanded
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
@@ -48,10 +46,9 @@ from dais_verif.signoff.results import (
 from dais_verif.signoff.running import run_stages
 from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
 from dais_verif.signoff.subject import Design, Subject, subject_of
-from dais_verif.signoff.toolbox import Tool, runtime_of, tools_of
+from dais_verif.signoff.toolbox import Tool, copied, runtime_of, tools_of
 from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
-from dais_verif.toolchain.verilator_runtime import home_in
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
 
 __all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
 

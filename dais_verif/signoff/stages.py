@@ -10,10 +10,12 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from dais_verif.counts import counted
-from dais_verif.dut.discover import unused_in
-from dais_verif.dut.vhdl_ports import vhdl_roots_in
-from dais_verif.errors import PolicyError
+from dais_verif.base.errors import PolicyError
+from dais_verif.base.text import counted
+from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.discover import unused_in
+from dais_verif.hardware.ports.vhdl_ports import vhdl_roots_in
 from dais_verif.record.signoff import PROOF
 from dais_verif.signoff.context import (
     Context,
@@ -33,13 +35,10 @@ from dais_verif.signoff.machines.judge import judge_machine_simulation, judge_pr
 from dais_verif.signoff.machines.kernel import kernel_arguments, kernel_readers, poisoned_kernel_stages, tensor_stages
 from dais_verif.signoff.machines.limits import require_for_machines, require_for_programs
 from dais_verif.signoff.machines.sanity_checks import seed_faults_in_machine_proof, seed_faults_in_machine_simulation
-from dais_verif.signoff.outside import outside_stage
-from dais_verif.signoff.sanity_checks import seed_faults_in_proof, seed_faults_in_simulation
+from dais_verif.signoff.outside_effects import outside_stage, synthesis_stages
+from dais_verif.signoff.seeded_faults import seed_faults_in_proof, seed_faults_in_simulation
 from dais_verif.signoff.subject import FileHash, Subject
-from dais_verif.signoff.synthesis import synthesis_stages
 from dais_verif.signoff.verbs import call
-from dais_verif.toolchain.sources import is_vhdl
-from dais_verif.verdict import Verdict
 
 __all__ = ["RTL", "emit", "ignored_in", "stages_of"]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from dais_verif.applied_folder import files_beside
-from dais_verif.counts import counted
-from dais_verif.errors import InputError, PolicyError
-from dais_verif.files import open_plain, read_plain
-from dais_verif.machine import Machine, looks_like_machine, parse_machine
-from dais_verif.network_files import load_program
-from dais_verif.program import Program
-from dais_verif.run_inputs import rtl_inputs
+from dais_verif.base.errors import InputError, PolicyError
+from dais_verif.base.files import open_plain, read_plain
+from dais_verif.base.text import counted
+from dais_verif.base.toolchain.sources import is_vhdl
 from dais_verif.signoff.policy import Policy, Rtl
-from dais_verif.toolchain.sources import is_vhdl
+from dais_verif.spec.machine import Machine, looks_like_machine, parse_machine
+from dais_verif.spec.program import Program
+from dais_verif.subject.applied_folder import files_beside
+from dais_verif.subject.programs import load_program
+from dais_verif.subject.run_inputs import rtl_inputs
 
 __all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
 

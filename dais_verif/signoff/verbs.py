@@ -21,11 +21,11 @@ from threading import Lock
 from types import MappingProxyType
 
 import dais_verif
-from dais_verif.errors import CertificateError, CertificateFailure, InputError
-from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.own_command import NO_DEFAULTS
-from dais_verif.toolchain.process import is_stopping
-from dais_verif.toolchain.verilator_runtime import PARANOID
+from dais_verif.base.errors import CertificateError, CertificateFailure, InputError
+from dais_verif.base.files import make_folder, read_plain, write_atomically
+from dais_verif.base.own_command import NO_DEFAULTS
+from dais_verif.base.toolchain.process import is_stopping
+from dais_verif.base.toolchain.verilator_runtime import PARANOID
 
 __all__ = ["CALL", "PRINTED", "RUN", "Call", "away", "call", "in_turn", "own_cache", "read_call"]
 
@@ -35,7 +35,10 @@ CALL, PRINTED, RUN = "call.json", "printed.json", "run"
 _MESSAGES = "messages.txt"
 
 #: Like ``python -m dais_verif``, but always with the running package, whatever the current folder contains.
-_START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from dais_verif.cli.main import main; main()"
+_START = (
+    "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; "
+    "from dais_verif.doors.cli.main import main; main()"
+)
 
 #: No build is kept: each simulation that must pass is built for itself.
 _NO_BUILDS = {"DAIS_VERIF_CACHE_MB": "0"}

@@ -11,19 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface, Wire
-from dais_verif.dut.placement import Dut
-from dais_verif.errors import SimulatorError, SimulatorFailure, ToolError
+from dais_verif.base.errors import SimulatorError, SimulatorFailure, ToolError
+from dais_verif.base.toolchain import process
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.ports.interface import DesignInterface, Dut, Wire
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.simulation.testbench.axis_job import AXIS_JOB_VARIABLE, QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario
+from dais_verif.simulation.testbench.axis_job import (
+    AXIS_JOB_VARIABLE,
+    QUIET,
+    SCENARIOS,
+    AxisAnswer,
+    AxisJob,
+    Scenario,
+)
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
-from dais_verif.toolchain import process
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = ["AxisFinding", "AxisOutcome", "simulate_axis"]
 

@@ -16,18 +16,18 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.placement import Dut
-from dais_verif.files import link_or_copy
+from dais_verif.base.files import link_or_copy
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import process
 from dais_verif.golden import Golden
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import Ports
+from dais_verif.hardware.ports.encode import encode_outputs
+from dais_verif.hardware.ports.interface import Dut
 from dais_verif.simulation.testbench.job import chunk_name, write_end
 from dais_verif.simulation.testbench.packed_rows import bits_of_row, row_words
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import Ports
 from dais_verif.stimulus import Vectors
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import process
 
 __all__ = ["Feed", "Noted", "Outlet", "chunk_size"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-from dais_verif.counts import counted, equal_text
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.text import counted, equal_text
+from dais_verif.base.verdict import Verdict
 from dais_verif.simulation.departures import first_known_difference
 from dais_verif.simulation.simulate import SimulatorOutcome, UnfinishedBuild
 from dais_verif.simulation.testbench.job import Answer, Difference
-from dais_verif.verdict import Verdict
 
 __all__ = ["judge", "second_opinion"]
 

@@ -15,14 +15,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dais_verif.errors import SimulatorFailure
+from dais_verif.base.errors import SimulatorFailure
+from dais_verif.base.toolchain import sources as data_files
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.process import Session, describe_exit, first_error, last_error, stripped
 from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.known import KNOWN
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.toolchain import data_files, tools
-from dais_verif.toolchain.environment import stripped
-from dais_verif.toolchain.process import Session, describe_exit, first_error, last_error
+from dais_verif.simulation.simulators.simulator import Simulation
 
 __all__ = ["StoppedRun", "cause", "complaint", "failed_tests", "run"]
 

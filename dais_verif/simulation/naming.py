@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dais_verif.program import Op
+from dais_verif.spec.program import Op
 
 __all__ = ["DA4ML", "chosen"]
 

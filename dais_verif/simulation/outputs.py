@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import OutputEvidence
+from dais_verif.spec.program.ports import Ports
 
 __all__ = ["outputs_of"]
 

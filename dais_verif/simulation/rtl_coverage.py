@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import SimulatorFailure
-from dais_verif.files import write_atomically
+from dais_verif.base.errors import SimulatorFailure
+from dais_verif.base.files import write_atomically
 from dais_verif.record.coverage import RtlCoverage, RtlPoints
 
 __all__ = ["COVERAGE_FILES", "collect"]

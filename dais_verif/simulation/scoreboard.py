@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
 from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for

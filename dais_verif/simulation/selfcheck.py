@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import SimulatorError
+from dais_verif.base.errors import SimulatorError
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import Element, Ports, ports_of
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
 from dais_verif.simulation.testbench.packing import pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import Element, Ports, ports_of
 
 __all__ = ["MOST_BEATS", "next_state", "selfcheck_signatures", "stimulus_words"]
 

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.errors import MissingTool, SimulatorFailure
+from dais_verif.base.errors import MissingTool, SimulatorFailure
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import process, sandbox
 from dais_verif.simulation import launch
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import process, sandbox
 
 __all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin", "is_clean"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dais_verif.dut.placement import Dut, packed
+from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.ports import Ports
+from dais_verif.hardware.ports.interface import Dut, packed
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.watcher import SimulationWatcher
-from dais_verif.stopwatch import Stopwatch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import Ports
 
 __all__ = ["SimulationOptions", "Task", "SimulationWatcher"]
 

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dais_verif.errors import ToolError
-from dais_verif.program import Program
-from dais_verif.program.ports import Ports
+from dais_verif.base.errors import ToolError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.simulation import Evidence, Mismatch, OutputEvidence, SimulatorResult
 from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, blame_undriven, judge_rows
 from dais_verif.simulation.diagnosis.mismatch import describe, first_difference, replay_in_simulators
 from dais_verif.simulation.feed import Feed, chunk_size
+from dais_verif.simulation.in_parallel import EarlyVerdict, simulate_all
 from dais_verif.simulation.judge import judge, second_opinion
 from dais_verif.simulation.launch import StoppedRun
 from dais_verif.simulation.outputs import outputs_of
@@ -28,12 +29,11 @@ from dais_verif.simulation.simulators.verilator import undriven
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.testbench.idle import idle_text
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
-from dais_verif.simulation.together import EarlyVerdict, simulate_all
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import Ports
 from dais_verif.stimulus import ExhaustiveRows, Vectors
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.verdict import Verdict
 
 __all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "finding_of", "verify"]
 

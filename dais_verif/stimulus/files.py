@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.arrays import damage_of, is_archive, read_arrays
-from dais_verif.counts import counted
-from dais_verif.errors import InputError, VectorError
-from dais_verif.files import open_plain
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import Ports
+from dais_verif.base.arrays import damage_of, is_archive, read_arrays
+from dais_verif.base.errors import InputError, VectorError
+from dais_verif.base.files import open_plain
+from dais_verif.base.text import counted
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import Ports
 
 __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.errors import VectorError
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column, IntArray, compact
-from dais_verif.program.opcodes import INPUT
+from dais_verif.base.errors import VectorError
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch, Column, IntArray, compact
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["Generated", "generate", "generate_common", "require_rows"]
 

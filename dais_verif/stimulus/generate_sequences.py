@@ -15,10 +15,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.machine import Machine
-from dais_verif.machine.restart import reset_elements
-from dais_verif.program import FixedType
-from dais_verif.program.numbers import IntArray
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.restart import reset_elements
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.numbers import IntArray
 from dais_verif.stimulus.machines import ArrayRows, InputSequence
 
 __all__ = ["generate_sequence", "generate_sequences"]

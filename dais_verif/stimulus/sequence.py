@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Protocol
 
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
 __all__ = ["First", "Stimulus", "ExhaustiveRows", "Vectors"]

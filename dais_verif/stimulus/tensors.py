@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.arrays import is_archive, read_arrays
-from dais_verif.errors import VectorError
-from dais_verif.program import FixedType
-from dais_verif.program.numbers import Batch
+from dais_verif.base.arrays import is_archive, read_arrays
+from dais_verif.base.errors import VectorError
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
 
 __all__ = ["InputTensor", "read_tensors"]

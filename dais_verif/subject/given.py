@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.machine import Machine
-from dais_verif.program import Program
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import Program
 
 __all__ = ["AnyProgram", "CombLogic", "GivenProgram", "is_folder", "path_of"]
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dais_verif.errors import RequestError
-from dais_verif.printable import printable
+from dais_verif.base.errors import RequestError
+from dais_verif.base.text import printable
 from dais_verif.subject.given import AnyProgram, path_of
 from dais_verif.subject.opening import open_subject
 from dais_verif.subject.subject import Kind, Subject

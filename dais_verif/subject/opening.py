@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif import network_folder
-from dais_verif.design_folders import brings_rtl
-from dais_verif.machine import Machine, load_machine, looks_like_machine
-from dais_verif.network_files import is_network
-from dais_verif.program import Program
+from dais_verif.compile import network_folder
+from dais_verif.spec.machine import Machine, load_machine, looks_like_machine
+from dais_verif.spec.program import Program
+from dais_verif.subject.design_folders import brings_rtl
 from dais_verif.subject.given import AnyProgram, is_folder
+from dais_verif.subject.programs import is_network
 from dais_verif.subject.subject import Kind, Subject
 
 __all__ = ["open_subject"]
@@ -41,13 +41,13 @@ def open_subject(given: AnyProgram, layout: str | None = None) -> Subject:
 
 def _folder(given: AnyProgram, path: Path, layout: str | None) -> Subject:
     # Imported when a folder is given, which few subjects are: kernels load much.
-    from dais_verif.kernels import folder as kernel_folder
+    from dais_verif.compile.kernels import folder as kernel_folder
 
     kernel = kernel_folder.read_folder(path)
     if kernel is not None:
         return Subject(given, layout, Kind.KERNEL, kernel=kernel)
     if network_folder.holds_network(path):
-        from dais_verif.networks.hardware.folder import read_folder
+        from dais_verif.compile.networks.hardware.folder import read_folder
 
         hardware = read_folder(path)
         assert hardware is not None  # it has a manifest

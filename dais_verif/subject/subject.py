@@ -7,15 +7,15 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dais_verif.machine import Machine
-from dais_verif.network_files import parse_network
-from dais_verif.program import Program
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import Program
 from dais_verif.subject.given import AnyProgram
+from dais_verif.subject.programs import parse_network
 
 if TYPE_CHECKING:
-    from dais_verif.kernels.folder import KernelFolder
-    from dais_verif.networks import Network
-    from dais_verif.networks.hardware.folder import NetworkFolder
+    from dais_verif.compile.kernels.folder import KernelFolder
+    from dais_verif.compile.networks import Network
+    from dais_verif.compile.networks.hardware.folder import NetworkFolder
 
 __all__ = ["Kind", "Subject"]
 

@@ -22,9 +22,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from sklearn.datasets import load_digits
 
-from dais_verif.approx import KNOBS
-from dais_verif.approx.perforation import fill_sources
-from dais_verif.approx.sampling import kept_elements, weight_factor
+from dais_verif.compile.approximation import KNOBS
+from dais_verif.compile.approximation.convolution import fill_sources, kept_elements, weight_factor
 
 SEED = 20
 HELD_BACK = 600

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bad_case import GOOD, HUGE, NARROW, ROWS, Case, npy, v1
 
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 
 ONE_INPUT = v1(inp_shift=(0,))
 TWO_OUTPUTS = write_binary(HUGE, "v1")

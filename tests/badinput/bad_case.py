@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dais_verif.program import Program, write_binary
+from dais_verif.spec.program import Program, write_binary
 
 Setup = Callable[[Path, pytest.MonkeyPatch], object]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bad_case import GOOD, INPUT, SUM, Case, v1, words
 
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 
 S4 = (1, 3, 0)
 

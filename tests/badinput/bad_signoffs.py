@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bad_case import GOOD, Case
 
-from dais_verif.program import Program, write_binary
+from dais_verif.spec.program import Program, write_binary
 
 BROKEN = write_binary(Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0]), "v1")[:-4]
 

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 from bad_case import GOOD, HUGE, NARROW, ROWS, WIDE, Case, npy
 
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 
 
 def vectors(name: str, data: bytes) -> Case:

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from support.places import HPVM
 
-from dais_verif import approx
-from dais_verif.approx.knob_file import parse_knobs
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.compile import approximation as approx
+from dais_verif.compile.approximation.knob_file import parse_knobs
 
 #: The time limit in seconds for one mutant.
 PATIENCE = 20

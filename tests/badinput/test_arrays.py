@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from support.programs import every_opcode
 
-from dais_verif.arrays import read_array, read_arrays
-from dais_verif.errors import InputError, VectorError
-from dais_verif.flows.approximation.networks import _arrays as labelled
+from dais_verif.base.arrays import read_array, read_arrays
+from dais_verif.base.errors import InputError, VectorError
 from dais_verif.stimulus.files import read_batch
-from dais_verif.stimulus.sequences import read_sequences
+from dais_verif.stimulus.machines import read_sequences
+from dais_verif.verbs.approximation.opened import _arrays as labelled
 
 
 def _npy(descr: str, shape: str, data: bytes = b"\0" * 48, version: int = 1) -> bytes:
@@ -84,7 +84,7 @@ def test_the_unpacked_size_is_limited_before_anything_is_unpacked(
 ) -> None:
     path = tmp_path / "x.npz"
     np.savez_compressed(path, x=np.zeros((1000, 1000)))
-    monkeypatch.setattr("dais_verif.arrays._MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr("dais_verif.base.arrays._MOST_UNPACKED", 1_000_000)
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("it was read"))
     with pytest.raises(VectorError, match=r"8,000,1.. bytes.*1,000,000"):
         read_arrays(path)

@@ -18,8 +18,8 @@ import pytest
 from support.damage import PATIENCE, alir_seeds, limits, try_alir
 from support.places import ALIR
 
-from dais_verif.cli.main import _run
-from dais_verif.program import parse
+from dais_verif.doors.cli.main import _run
+from dais_verif.spec.program import parse
 
 WIDE = [-1024.0, 1023.875, 0.125]
 OPS: list[Any] = [

@@ -11,9 +11,9 @@ import pytest
 from bad_case import GOOD, NARROW
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.program import Program, write_binary
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
+from dais_verif.spec.program import Program, write_binary
 
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog on PATH")
 

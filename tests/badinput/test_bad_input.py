@@ -20,8 +20,8 @@ import pytest
 from bad_case import GOOD, Case, v1
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
 
 TABLES = (bad_programs, bad_vectors, bad_options, bad_analyses, bad_machine, bad_signoffs)
 CASES = {name: case for table in TABLES for name, case in table.CASES.items()}
@@ -101,7 +101,7 @@ def test_a_missing_command_shows_the_help(tmp_path: Path) -> None:
 #: Run command lines one after the other as ``main`` does, and print the list of exit codes.
 SEVERAL = """
 import ast, os, sys
-from dais_verif.cli.main import main
+from dais_verif.doors.cli.main import main
 codes = []
 for arguments in ast.literal_eval(sys.argv[1]):
     try:
@@ -141,7 +141,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path: Path) -> None
     (tmp_path / "p.bin").write_bytes(GOOD)
     (tmp_path / "old.v").write_bytes(b"old")
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
-    code = limited + "from dais_verif.cli.main import main; main(['emit', 'p.bin', '-o', 'old.v'])"
+    code = limited + "from dais_verif.doors.cli.main import main; main(['emit', 'p.bin', '-o', 'old.v'])"
     done = python(tmp_path, "-B", "-c", code)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1 and b"cannot write 'old.v': File too large" in done.stderr

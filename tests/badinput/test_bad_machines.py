@@ -10,9 +10,9 @@ import pytest
 from bad_machine_files import GOOD, GOOD_TEXT, JSON_CASES, TEXT_CASES, Damaged, encoded
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.errors import DaisError
-from dais_verif.machine import load_machine, parse_machine
+from dais_verif.base.errors import DaisError
+from dais_verif.doors.cli.main import _run
+from dais_verif.spec.machine import load_machine, parse_machine
 
 CASES = {
     **{f"json, {name}": (case, "m.json") for name, case in JSON_CASES.items()},

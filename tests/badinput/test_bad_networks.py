@@ -13,8 +13,8 @@ import pytest
 from support.onnx_networks import Build
 from support.said import as_recorded, raises
 
-from dais_verif.errors import DaisError, InputError, RequestError, ToolError
-from dais_verif.networks import NetworkError, parse, read
+from dais_verif.base.errors import DaisError, InputError, RequestError, ToolError
+from dais_verif.compile.networks import NetworkError, parse, read
 
 
 def small() -> Build:

@@ -14,7 +14,7 @@ import pytest
 from support.project_folders import alkaid_folder, da4ml_folder, edit_json
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
+from dais_verif.doors.cli.main import _run
 
 SECRET = "module layer(input [7:0] model_inp, output [3:0] model_out); endmodule\n"
 

@@ -12,10 +12,10 @@ from bad_case import GOOD
 from bad_rtl import CASES, GOOD_RTL, Said
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.flows.proof import reading
-from dais_verif.toolchain.limits import Limits
-from dais_verif.verdict import Verdict
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
+from dais_verif.verbs.proof import reading
 
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog on PATH")
 needs_yosys = pytest.mark.skipif(shutil.which("yosys") is None, reason="no yosys on PATH")

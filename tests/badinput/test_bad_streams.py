@@ -9,7 +9,7 @@ from support.said import as_recorded, raises
 from support.stream_machines import moving_sum, write_stream
 
 import dais_verif
-from dais_verif.machine import Machine
+from dais_verif.spec.machine import Machine
 
 COUNTER = Path(__file__).parents[1] / "fsm" / "f01_counter" / "fsm.json.gz"
 PROGRAM = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.kernel_instances import instances
 
-from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.report.html.kernels.page import write_kernel_page
+from dais_verif.verbs.kernels.picture import picture_of
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.places import FSM
 
-from dais_verif.machine import load_machine
 from dais_verif.report.html.machines.page import write_machine_page
+from dais_verif.spec.machine import load_machine
 
 #: Texts that leave their box or cover another text.
 MISPLACED = """() => {

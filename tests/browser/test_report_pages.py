@@ -14,11 +14,11 @@ from support.places import HPVM
 
 from bench.networks import network
 from dais_verif import show_configurations
-from dais_verif.program import Program
-from dais_verif.record.regression import RegressionRecord
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.report.html import write_report
 from dais_verif.report.html.configurations import write_configurations_page
 from dais_verif.report.html.sources import Document
+from dais_verif.spec.program import Program
 
 OpenPage = Callable[..., Any]
 
@@ -175,7 +175,7 @@ def test_the_picture_is_walked_by_keys(made: Callable[..., Path], open_page: Ope
     details = page.locator("#details-body").inner_text()
     assert f"{last.type.width} bit" in details and "83.3" not in details and "reachable bins hit" in details
     cone = page.evaluate("document.querySelector('#details-body').textContent.match(/depends on ([0-9,]+) op/)[1]")
-    from dais_verif.program.graph import cone as cone_of
+    from dais_verif.spec.program.graph import cone as cone_of
 
     assert int(cone) == len(cone_of(PROGRAM, [last.index])) - 1
     before = picture.screenshot()

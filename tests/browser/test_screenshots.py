@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from bench.networks import network
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 
 from .row import Case, Op, Row
 

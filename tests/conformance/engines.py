@@ -9,10 +9,10 @@ import numpy as np
 from support.fast_cases import beyond, forced, isas
 
 from dais_verif import run
-from dais_verif.errors import ViolationError
+from dais_verif.base.errors import ViolationError
 from dais_verif.golden import fast, oracle, run_raw
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 
 from .row import Row
 

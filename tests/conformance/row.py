@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 from .rules import Rule
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs, unpack_element
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 
 from .compose import Composition
 from .row import Row

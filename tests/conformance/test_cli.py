@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import main
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli import main
 from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.spec.program import Program, write_binary
 
 S4, U3 = (1, 3, 0), (0, 3, 0)
 X = (-1, 0, -1, 0, S4)

@@ -14,8 +14,8 @@ import pytest
 
 from dais_verif.golden import oracle
 from dais_verif.golden.oracle import Context, two
-from dais_verif.program import FixedType
-from dais_verif.program.opcodes import bitwise_fields, high_int32, low_int32
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.opcodes import bitwise_fields, high_int32, low_int32
 
 from .engines import ENGINES, problems
 from .table import TABLE

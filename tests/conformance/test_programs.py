@@ -17,15 +17,15 @@ import pytest
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import InputError
-from dais_verif.files import write_atomically
+from dais_verif.base.errors import InputError
+from dais_verif.base.files import write_atomically
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import oracle, run
-from dais_verif.program import Program, write_binary
-from dais_verif.program.numbers import Batch
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.spec.program.numbers import Batch
 
 from .rtl import simulate
 

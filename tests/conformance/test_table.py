@@ -12,7 +12,7 @@ from support.said import raises
 from support.tier import some
 
 from dais_verif.golden import oracle, run_raw
-from dais_verif.program import OPCODES
+from dais_verif.spec.program import OPCODES
 
 from .compose import compose
 from .engines import ENGINES, problems, reals, takes

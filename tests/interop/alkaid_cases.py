@@ -11,7 +11,7 @@ from interop import alkaid_shapes as shapes
 from interop.cases import RIGHT, Wrong, wrong
 from interop.peer import THROWS
 
-from dais_verif.program import Program, assemble
+from dais_verif.spec.program import Program, assemble
 
 __all__ = ["CASES", "AlirCase"]
 

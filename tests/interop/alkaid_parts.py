@@ -10,12 +10,12 @@ from interop.cases import RIGHT
 from interop.parts import doubles, unshared_inputs, with_muxes
 from interop.peer import Job
 
-from dais_verif.errors import InputError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.program import Op, Program
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.json_writers import alir_json
-from dais_verif.program.opcodes import Code
+from dais_verif.base.errors import InputError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.json_writers import alir_json
+from dais_verif.spec.program.opcodes import Code
 
 __all__ = ["clean", "part", "random_jobs", "reason"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from interop import shapes
 
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import Code, high_int32, low_int32
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import Code, high_int32, low_int32
 
 __all__ = ["seen_types"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from interop.table import clean
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.golden import ENGINES, Engine, Golden, fast
-from dais_verif.program import Program
-from dais_verif.program.types import type_of_interval
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.types import type_of_interval
 
 __all__ = ["doubles", "engines_for", "part", "unshared_inputs", "with_muxes"]
 

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.program import FixedType, Program, write_binary
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.json_writers import alir_json
-from dais_verif.program.opcodes import low_int32
+from dais_verif.spec.program import FixedType, Program, write_binary
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.json_writers import alir_json
+from dais_verif.spec.program.opcodes import low_int32
 
 __all__ = [
     "ALIR_PEERS",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 
 __all__ = ["Rtl", "Verdict", "prove", "sim", "write"]
 

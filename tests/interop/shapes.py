@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.opcodes import high_int32, low_int32
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.opcodes import high_int32, low_int32
 
 __all__ = ["Shape", "operand_types"]
 

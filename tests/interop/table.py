@@ -12,8 +12,8 @@ from interop.rtl_cases import RTL, cell
 from interop.shapes import part_of_a_table
 
 from dais_verif.golden.oracle import show
-from dais_verif.program import Op, Program
-from dais_verif.program.listing import listing
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.listing import listing
 
 __all__ = ["clean", "page", "reason"]
 

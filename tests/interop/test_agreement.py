@@ -19,10 +19,10 @@ from interop.parts import doubles, engines_for, part, unshared_inputs, with_muxe
 from interop.peer import PEERS, Answer, Job, answers
 from interop.table import clean
 
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, run
-from dais_verif.program import OPCODES, load
-from dais_verif.program.listing import listing
+from dais_verif.spec.program import OPCODES, load
+from dais_verif.spec.program.listing import listing
 
 by_peer = pytest.mark.parametrize("peer", PEERS)
 

@@ -19,10 +19,10 @@ from interop.peer import ALIR_PEERS, Answer, Job, answers
 from support.places import ALIR
 
 from dais_verif.golden import oracle, run
-from dais_verif.program import load
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.listing import listing
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.program import load
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.listing import listing
+from dais_verif.spec.program.opcodes import Code
 
 by_peer = pytest.mark.parametrize("peer", ALIR_PEERS)
 

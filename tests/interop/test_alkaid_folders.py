@@ -17,7 +17,7 @@ from support.da4ml_rtl import need_ghdl
 from support.places import ALIR
 
 import dais_verif
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
 
 MODELS = ("a01_dense_plain", "a04_sort8", "a05_where", "a06_softmax_lut", "a09_wide_acc")
 VERSION = "0.8.2"

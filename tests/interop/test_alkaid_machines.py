@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from support.places import FSM
 
-from dais_verif.machine import load_machine
-from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.machine.text.writer import machine_text
+from dais_verif.spec.machine import load_machine
+from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.machine.text import machine_text
 
 REAL = sorted(FSM.glob("f*/fsm.json.gz"))
 

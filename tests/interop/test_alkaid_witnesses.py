@@ -14,9 +14,9 @@ from interop.cases import RIGHT, Wrong
 from interop.parts import engines_for
 from interop.peer import ALIR_PEERS, Answer, Job, answers
 
-from dais_verif.errors import ViolationError
+from dais_verif.base.errors import ViolationError
 from dais_verif.golden import oracle, run
-from dais_verif.program.conversion import to_alir
+from dais_verif.spec.program.conversion import to_alir
 
 by_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 by_peer = pytest.mark.parametrize("peer", ALIR_PEERS)

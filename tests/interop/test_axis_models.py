@@ -11,12 +11,12 @@ from support.builds import every_name
 from support.programs import every_opcode
 
 from dais_verif.golden import run_raw
-from dais_verif.program.ports import ports_of
 from dais_verif.simulation import launch
 from dais_verif.simulation.selfcheck import selfcheck_signatures
 from dais_verif.simulation.simulators.build import build
 from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
 
 pytest.importorskip("cocotbext.axi")

@@ -19,9 +19,9 @@ from bench.report import markdown
 from bench.rounds import Spread, interleaved, ratio
 from bench.subjects import Subject, narrowest, peer_outputs, random_raw, verified
 from dais_verif.golden import fast, run
-from dais_verif.program import Program, load
-from dais_verif.program.graph import dead_ops
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.graph import dead_ops
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
 

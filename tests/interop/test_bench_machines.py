@@ -8,8 +8,8 @@ import pytest
 
 from bench.machines import Measured, dense, fir, inputs_of, markdown, measured
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine
-from dais_verif.machine.alirfsm_writer import machine_json
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.alirfsm import machine_json
 
 pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
 

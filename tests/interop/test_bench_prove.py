@@ -13,8 +13,8 @@ import pytest
 from bench.networks import network, ternary_network
 from bench.prove import _proved, goals, markdown, svg
 from bench.sim.sides import DONE, LATE
-from dais_verif.program import write_binary
-from dais_verif.program.json_writers import alir_json
+from dais_verif.spec.program import write_binary
+from dais_verif.spec.program.json_writers import alir_json
 
 pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
 

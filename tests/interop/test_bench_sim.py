@@ -28,7 +28,7 @@ from bench.sim.sides import DONE, LATE, Ours, Peer, Run
 from bench.sim.subjects import LARGE, Subject, json_tree
 from bench.sim.timing import timed
 from dais_verif.golden import run as golden
-from dais_verif.program import load
+from dais_verif.spec.program import load
 
 pytestmark = pytest.mark.slow  # about benchmarks, which users of the package do not run
 
@@ -322,7 +322,7 @@ class TestSubjects:
         assert subject.vectors(30)[17].tolist() == [float(value) for value in batch.row(17)]
 
     def test_tables_are_refused(self) -> None:
-        from dais_verif.program import Program
+        from dais_verif.spec.program import Program
 
         with pytest.raises(ValueError, match="tables"):
             json_tree(Program.build([(-1, 0, -1, 0, (0, 1, 0))], [(0, 0, 0)], inp_shift=[0], tables=[[1, 2]]))

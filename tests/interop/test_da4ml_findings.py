@@ -13,7 +13,7 @@ from interop.rtl import Verdict, sim, write
 from interop.rtl_cases import NOT_WRITTEN, RTL, Found
 from support.da4ml_rtl import need_ghdl
 
-from dais_verif.verdict import Verdict as Verdicts
+from dais_verif.base.verdict import Verdict as Verdicts
 
 pytestmark = pytest.mark.usefixtures("da4ml")
 

@@ -9,10 +9,10 @@ from interop.networks import NETWORKS, traced
 from interop.rtl import sim, write
 from support.da4ml_rtl import BUGS, FORMS, need_ghdl, written
 
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulate_jointly import simulate_jointly
-from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulate_jointly import simulate_jointly
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 pytestmark = pytest.mark.usefixtures("da4ml")
 

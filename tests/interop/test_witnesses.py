@@ -11,7 +11,7 @@ from interop.cases import CASES, RIGHT, Case, Wrong
 from interop.parts import engines_for
 from interop.peer import NAN, PEERS, Answer, Job, answers
 
-from dais_verif.errors import ViolationError
+from dais_verif.base.errors import ViolationError
 from dais_verif.golden import run
 
 by_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

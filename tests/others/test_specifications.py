@@ -9,7 +9,7 @@ from others.cases import SPECIFICATIONS, cases, projects
 from others.models import MODELS
 
 import dais_verif
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 from dais_verif.golden import run
 
 _ROWS = 500

@@ -13,9 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.said import raises
 
-from dais_verif.errors import CertificateError, InputError
-from dais_verif.signoff.allowed_signers import absolute_time, principals
-from dais_verif.signoff.sshsig import public_key, sign
+from dais_verif.base.errors import CertificateError, InputError
+from dais_verif.signoff.signatures import absolute_time, principals, public_key, sign
 
 KEY, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 MESSAGE = b'{"statement": "SIGNED OFF"}\n'

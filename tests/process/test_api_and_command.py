@@ -14,23 +14,23 @@ import click
 import pytest
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.flows.bitstream.build import BuildRequest
-from dais_verif.flows.boards.run_on_board import BoardRequest
-from dais_verif.flows.check import CheckRequest
-from dais_verif.flows.convert import ConversionRequest
-from dais_verif.flows.cover import CoverageRequest
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.diff import DiffRequest
-from dais_verif.flows.emit import EmitRequest, WrapRequest
-from dais_verif.flows.pins import Pins
-from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.rank_sensitivity import SensitivityRequest
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.flows.synthesize import SynthesisRequest
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs.bitstream.build import BuildRequest
+from dais_verif.verbs.boards.run_on_board import BoardRequest
+from dais_verif.verbs.check import CheckRequest
+from dais_verif.verbs.convert import ConversionRequest
+from dais_verif.verbs.cover import CoverageRequest
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.diff import DiffRequest
+from dais_verif.verbs.emit import EmitRequest, WrapRequest
+from dais_verif.verbs.pins import Pins
+from dais_verif.verbs.pipelines import PipelineRequest
+from dais_verif.verbs.proof.request import ProveRequest
+from dais_verif.verbs.rank_sensitivity import SensitivityRequest
+from dais_verif.verbs.simulation_request import SimulationRequest
+from dais_verif.verbs.synthesize import SynthesisRequest
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])

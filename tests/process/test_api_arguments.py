@@ -14,12 +14,12 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif import errors
-from dais_verif.emitter import emit_verilog
-from dais_verif.flows import (
+from dais_verif.base import errors
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs import (
     check,
     cover,
-    covering,
     designs,
     diff,
     emit,
@@ -32,10 +32,12 @@ from dais_verif.flows import (
     synthesize,
     verify_certificate,
 )
-from dais_verif.flows.arguments import OWN_TYPES, RULES
-from dais_verif.flows.boards import run_on_board
-from dais_verif.flows.proof import request as proof_request
-from dais_verif.program import Program, write_binary
+from dais_verif.verbs import (
+    cover as covering,
+)
+from dais_verif.verbs.arguments import OWN_TYPES, RULES
+from dais_verif.verbs.boards import run_on_board
+from dais_verif.verbs.proof import request as proof_request
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])

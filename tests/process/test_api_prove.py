@@ -20,13 +20,13 @@ import pytest
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.flows import prove as flow
-from dais_verif.flows.proof import replay
-from dais_verif.flows.proof.deep_stack import Abandoned, run_deep, stop_if_abandoned
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.record.proof import Basis, Claim, Method, ProofRecord, Status
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs import prove as flow
+from dais_verif.verbs.proof import replay
+from dais_verif.verbs.proof.deep_stack import Abandoned, run_deep, stop_if_abandoned
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
@@ -205,7 +205,7 @@ def test_rtl_that_changes_meanwhile_has_no_verdict(
 
 def test_a_proof_of_rtl_that_changes_meanwhile_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If RTL changes during its proof, nothing is cached; the new content's proof would count as the old one's."""
-    from dais_verif.flows.proof import decide
+    from dais_verif.verbs.proof import decide
 
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     right = tmp_path / "model.v"

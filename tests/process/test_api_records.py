@@ -10,10 +10,10 @@ from filelock import FileLock
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import RecordError
-from dais_verif.program import Program
-from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
+from dais_verif.base.errors import RecordError
+from dais_verif.record.signoff import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.spec.program import Program
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])

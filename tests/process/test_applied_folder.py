@@ -11,8 +11,8 @@ from support.said import raises
 from support.signing import QUICK, sign, verify
 
 import dais_verif
-from dais_verif.errors import InputError, RequestError
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.base.verdict import Verdict
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 

@@ -11,14 +11,20 @@ from support.places import CORPUS
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import BitstreamError, InputError, RequestError, ToolError
-from dais_verif.flows.bitstream.build import BuildRequest, _require_clock
+from dais_verif.base.errors import BitstreamError, InputError, RequestError, ToolError
+from dais_verif.base.toolchain.icetime import path_delay
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.hardware.synthesis.devices import (
+    DEVICES,
+    assigned,
+    bit_names,
+    constraints_text,
+    package_pins,
+    read_constraints,
+)
+from dais_verif.hardware.synthesis.pnr import Port
 from dais_verif.record.build import BuildTiming
-from dais_verif.synthesis.constraints import assigned, bit_names, constraints_text, read_constraints
-from dais_verif.synthesis.devices import DEVICES, package_pins
-from dais_verif.synthesis.pnr import Port
-from dais_verif.toolchain.icetime import path_delay
-from dais_verif.toolchain.limits import Limits
+from dais_verif.verbs.bitstream.build import BuildRequest, _require_clock
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MAC = EXAMPLES / "quantised_mac.bin"

@@ -16,8 +16,8 @@ from support.builds import FACTS, KEY, NAMES, built, key_called, keys, put
 from support.door import command
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
-from dais_verif.toolchain import build_cache
+from dais_verif.base.errors import InputError
+from dais_verif.base.toolchain import build_cache
 
 
 @pytest.fixture(autouse=True)

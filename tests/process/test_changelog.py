@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dais_verif.version import VERSION
+from dais_verif.base.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ import yaml
 from support.door import mutant, save
 from support.programs import every_opcode
 
-from dais_verif.emitter import emit_verilog
+from dais_verif.hardware.emitter import emit_verilog
 
 CI = Path(__file__).parents[2] / "examples" / "ci"
 EVERY = every_opcode()

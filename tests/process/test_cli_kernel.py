@@ -13,16 +13,16 @@ from support.places import CORPUS
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import InputError, RequestError
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.discovery import find_libraries
+from dais_verif.compile.kernels.instance import instance_of
+from dais_verif.compile.kernels.mapping_laws import check_mapping
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.doors.cli import main
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.discovery import find_libraries
-from dais_verif.kernels.instance import instance_of
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.program import FixedType
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import FixedType
 
 PAGE = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
 MINE, USE, FILE, OWN = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
@@ -127,7 +127,7 @@ class TestShow:
     def test_a_library_that_only_answers(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         bare = tmp_path / "bare.py"
         bare.write_text(
-            "from dais_verif.kernels.shipped import LIBRARY as ours\n"
+            "from dais_verif.compile.kernels.shipped import LIBRARY as ours\n"
             "get_kernel_names, habana_kernel = ours.get_kernel_names, ours.habana_kernel\n"
         )
         out, _ = asked(capsys, "kernel", "show", "bare/relu", "--library", bare)

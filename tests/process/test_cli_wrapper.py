@@ -16,12 +16,12 @@ import pytest
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter.registers import REGISTERS, register_table
-from dais_verif.errors import WrapperError
-from dais_verif.flows.wrapper import find_wrapper
+from dais_verif.base.errors import WrapperError
+from dais_verif.base.toolchain import tools
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter.registers import REGISTERS, register_table
 from dais_verif.simulation.selfcheck import selfcheck_signatures
-from dais_verif.toolchain import tools
+from dais_verif.verbs.wrapper import find_wrapper
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 

@@ -17,16 +17,16 @@ from cocotb.types import LogicArray
 from support.said import raises
 
 import dais_verif
+from dais_verif.base.errors import InputError, ProgramError, ViolationError
 from dais_verif.cocotb import DaisModel, FixedPointVector, VectorStream, exhaustive_vectors, generate_vectors
 from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.vectors import read_vectors
 from dais_verif.cocotb.words import input_layout
-from dais_verif.errors import InputError, ProgramError, ViolationError
-from dais_verif.flows.vectors import WithBoundaries
 from dais_verif.golden import run
-from dais_verif.program import Program
-from dais_verif.program.ports import Element
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import Element
 from dais_verif.stimulus.generate import generate
+from dais_verif.verbs.vectors import WithBoundaries
 
 ROOT = Path(__file__).parents[2]
 #: Outputs x0 + x1 and -x0; x0 is s3.1, x1 is u4.0.

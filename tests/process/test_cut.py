@@ -11,12 +11,12 @@ import pytest
 
 from bench.networks import network
 from bench.shapes import attention, convolution
-from dais_verif.emitter import PipelineOptions, cut, emit_pipeline, emit_verilog
-from dais_verif.emitter.cut import by_cone
-from dais_verif.emitter.parts import parts_of
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Op, Program
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.hardware.emitter import module as cut
+from dais_verif.hardware.emitter.module import by_cone, parts_of
+from dais_verif.spec.program import Op, Program
 
 #: Longer lines are hard to read, and Verilator refuses a line of 40,000 words.
 LONGEST_LINE = 2000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 from dais_verif.signoff.verbs import call
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "sort_two.bin")

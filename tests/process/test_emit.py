@@ -15,11 +15,11 @@ import pytest
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode, sum_of_many
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import LAYOUTS, Program, read_binary, write_binary
-from dais_verif.program.ports import ports_of
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import LAYOUTS, Program, read_binary, write_binary
+from dais_verif.spec.program.ports import ports_of
 
 PROGRAMS = {
     "every opcode": every_opcode(),

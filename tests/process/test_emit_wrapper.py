@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from support.programs import every_opcode
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.emitter.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
-from dais_verif.emitter.folder import WrapperOptions, project_folder
-from dais_verif.emitter.wrapper import wrap
-from dais_verif.program.ports import ports_of
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.emitter.board import BOARD_FILES, LINKS, buffer_bits, clocks_per_bit, emit_board_top
+from dais_verif.hardware.emitter.project import WrapperOptions, project_folder
+from dais_verif.hardware.emitter.wrapper import wrap
+from dais_verif.spec.program.ports import ports_of
 
 EVERY = every_opcode()
 PORTS = ports_of(EVERY)
@@ -91,7 +91,7 @@ def test_yosys_synthesises_it_for_an_fpga(link: str, tmp_path: Path) -> None:
 
 
 def test_names_of_the_hand_written_modules_are_their_files() -> None:
-    from dais_verif.emitter.rtl_library import library_sources
+    from dais_verif.hardware.emitter.rtl_library import library_sources
 
     for path in library_sources(*BOARD_FILES["uart"]):
         assert re.findall(r"^module (\w+)", path.read_text(), re.MULTILINE) == [path.stem]

@@ -18,7 +18,7 @@ import pytest
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.packages import BASE, EXTRAS, PACKAGES, missing_packages, name_missing_packages
+from dais_verif.base.packages import BASE, EXTRAS, PACKAGES, missing_packages, name_missing_packages
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = str(ROOT / "examples" / "quantised_mac.bin")
@@ -104,7 +104,7 @@ class Blocker:
 sys.meta_path.insert(0, Blocker())
 for name in [name for name in sys.modules if name.partition('.')[0] in blocked]:
     del sys.modules[name]
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 answers = []
 for words in json.loads(sys.argv[2]):
     out, err = io.StringIO(), io.StringIO()
@@ -221,7 +221,7 @@ def test_importing_the_pages_names_the_extra(tmp_path: Path) -> None:
 
 def test_every_function_of_the_api_names_missing_packages() -> None:
     functions = [f for name in dais_verif.__all__ if isfunction(f := getattr(dais_verif, name))]
-    own = [f for f in functions if f.__module__.startswith("dais_verif.api.")]
+    own = [f for f in functions if f.__module__.startswith("dais_verif.doors.api.")]
     assert len(own) > 20
     assert [f.__name__ for f in own if not hasattr(f, "__wrapped__")] == []
 
@@ -229,7 +229,7 @@ def test_every_function_of_the_api_names_missing_packages() -> None:
 def test_a_bug_in_an_import_of_ours_is_not_called_a_missing_package() -> None:
     @name_missing_packages
     def broken() -> None:
-        raise ImportError("cannot import name 'x' from 'dais_verif.flows'", name="dais_verif.flows")
+        raise ImportError("cannot import name 'x' from 'dais_verif.verbs'", name="dais_verif.verbs")
 
     with pytest.raises(ImportError, match="cannot import name"):
         broken()

@@ -20,10 +20,10 @@ from support.programs import every_opcode
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.errors import EngineFailure, InputError, ToolError
+from dais_verif.base.errors import EngineFailure, InputError, ToolError
 from dais_verif.golden import EngineWarning, Golden, fast, run, run_raw
-from dais_verif.program import Program, write_binary
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.spec.program.numbers import Batch
 
 ROOT = Path(__file__).parents[2]
 EVERY = every_opcode()
@@ -341,8 +341,8 @@ def sources(tmp_path: Path) -> Path:
     """Copy the sources of the kernel, without an earlier build, which would hide that a compiler is missing."""
     if not (ROOT / "setup.py").exists():
         pytest.skip("the sources of the package are not here")
-    for name in ("setup.py", "pyproject.toml", "README.md", "dais_verif/version.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("setup.py", "pyproject.toml", "README.md", "dais_verif/base/version.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "dais_verif/golden/kernel", tmp_path / "dais_verif/golden/kernel")
     return tmp_path

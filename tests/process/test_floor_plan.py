@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from support.bitstreams import DESIGNS, require_icestorm
 from support.said import raises
 
-from dais_verif.bitstream.recognition import is_bitstream
-from dais_verif.cli.main import cli
-from dais_verif.errors import InputError
-from dais_verif.flows.read_back.show import find_floor_plan
+from dais_verif.base.errors import InputError
+from dais_verif.doors.cli.main import cli
+from dais_verif.hardware.bitstream.recognition import is_bitstream
+from dais_verif.verbs.read_back.show import find_floor_plan
 
 MAC = DESIGNS["quantised_mac"]
 

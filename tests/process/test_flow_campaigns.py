@@ -15,18 +15,17 @@ from support import fake_jobs
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import InputError, RequestError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.regress import RegressionRequest
-from dais_verif.flows.sign_off import SignOffRequest
-from dais_verif.flows.verify_certificate import CertificateRequest, verify_certificate
-from dais_verif.program import Program, write_binary
-from dais_verif.record.certificate import CertificateFinding, CertificateRecord
-from dais_verif.record.regression import RegressionRecord
-from dais_verif.record.signoff import CERTIFICATE
-from dais_verif.regression import cluster, executors
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.regression import cluster, executors
+from dais_verif.doors.cli import main
+from dais_verif.record.campaigns import RegressionRecord
+from dais_verif.record.signoff import CERTIFICATE, CertificateFinding, CertificateRecord
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.regress import RegressionRequest
+from dais_verif.verbs.sign_off import SignOffRequest
+from dais_verif.verbs.verify_certificate import CertificateRequest, verify_certificate
 
 SUM = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (0, 5, 0))], [(1, 0, 0)], inp_shift=[0])
 
@@ -147,7 +146,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dais_verif_line(*words: object) -> str:
-    from dais_verif.own_command import own_command
+    from dais_verif.base.own_command import own_command
 
     return own_command([*map(str, words)])
 

@@ -17,19 +17,20 @@ from support.said import as_recorded, raises
 from support.tier import examples
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import FuzzingError, InputError, RequestError, ToolError, ViolationError
-from dais_verif.fuzzing.crashers import cases_in
-from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
-from dais_verif.fuzzing.generate.cases import case_seed, chosen, drawn_shape, made_case
-from dais_verif.fuzzing.generate.shapes import SHAPES
-from dais_verif.fuzzing.pairs import needs, simulators
-from dais_verif.fuzzing.pairs.disagreement import NotJudged, judged
-from dais_verif.fuzzing.pairs.table import PAIRS, USUAL
+from dais_verif.base.errors import FuzzingError, InputError, RequestError, ToolError, ViolationError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.crashers import cases_in
+from dais_verif.campaigns.fuzzing.fuzzer import Stretch, judge_stretch
+from dais_verif.campaigns.fuzzing.generate.cases import case_seed, chosen, drawn_shape, made_case
+from dais_verif.campaigns.fuzzing.generate.shapes import SHAPES
+from dais_verif.campaigns.fuzzing.pairs import disagreement as needs
+from dais_verif.campaigns.fuzzing.pairs import hardware as simulators
+from dais_verif.campaigns.fuzzing.pairs.disagreement import NotJudged, judged
+from dais_verif.campaigns.fuzzing.pairs.table import PAIRS, USUAL
+from dais_verif.doors.cli import main
 from dais_verif.golden.vm import machine as vm_machine
-from dais_verif.program.graph import depths
-from dais_verif.program.opcodes import OPCODES
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program.graph import depths
+from dais_verif.spec.program.opcodes import OPCODES
 
 # cases
 
@@ -160,7 +161,7 @@ def test_a_run_that_compares_nothing_is_no_pass(tmp_path: Path, monkeypatch: pyt
     class Run:
         record = type("Record", (), {"verdict": Verdict.NOT_RUN, "message": "no vector was compared"})
 
-    monkeypatch.setattr("dais_verif.flows.fuzzing.tools.simulate", lambda *_: Run)
+    monkeypatch.setattr("dais_verif.verbs.fuzzing.tools.simulate", lambda *_: Run)
     writes = f"{sys.executable} -c \"open(r'{{folder}}/model.v', 'w').close()\" {{program}}"
     record = dais_verif.fuzz(rtl_from=writes, count=4, jobs=1, output=tmp_path / "rtl")
     assert (record.verdict, record.pairs) == (Verdict.NOT_RUN, {}), record.message
@@ -206,7 +207,7 @@ def test_an_interrupt_leaves_a_record_of_what_was_judged(
             raise KeyboardInterrupt
         return judge_stretch(stretch)
 
-    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._judge", interrupted)
+    monkeypatch.setattr("dais_verif.verbs.fuzzing.fuzz._judge", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dais_verif.fuzz(pairs="text", count=100, jobs=1, output=tmp_path)
     record = dais_verif.FuzzRecord.from_json((tmp_path / "fuzz.json").read_text())
@@ -267,7 +268,7 @@ import sys
 import numpy as np
 sys.path.insert(0, {root!r})
 from dais_verif import load, run
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.program.opcodes import Code
 program, x = load(sys.argv[1]), np.load(sys.argv[2])
 y = run(program, x)
 bad = {bad}
@@ -303,8 +304,8 @@ def first_with(code: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.flows.fuzzing.keeping._SECONDS", 60.0)
-    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
+    monkeypatch.setattr("dais_verif.verbs.fuzzing.fuzz._SECONDS", 60.0)
+    monkeypatch.setattr("dais_verif.verbs.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     command = tool(tmp_path, WRONG[kind])
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert record.verdict is Verdict.DISAGREEMENT
@@ -319,7 +320,7 @@ def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tool that exits with an error is found, and the case is reduced; to save time, it only inspects opcodes."""
-    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
+    monkeypatch.setattr("dais_verif.verbs.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     (tmp_path / "tool.py").write_text(
         "import struct, sys\ndata = open(sys.argv[1], 'rb').read()\n"
         "words = struct.unpack(f'<{len(data) // 4}i', data)\nbegin = 6 + words[2] + 3 * words[3]\n"

@@ -20,7 +20,7 @@ DONE = True
 
 MAIN = """\
 import signal, sys, threading, time
-from dais_verif.interrupts import take_interrupts
+from dais_verif.base.streams import take_interrupts
 {before}
 take_interrupts(signal.SIGINT, signal.SIGTERM)
 try:

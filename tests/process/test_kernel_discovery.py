@@ -13,25 +13,25 @@ from textwrap import dedent
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.discovery import ENTRY_POINTS, Libraries, find_libraries
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.kernels.mapping import mapping_of
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.program import FixedType, Program, read_binary
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.discovery import ENTRY_POINTS, Libraries, find_libraries
+from dais_verif.compile.kernels.mapping import mapping_of
+from dais_verif.compile.kernels.mapping_laws import check_mapping
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.spec.program import FixedType, Program, read_binary
 
 #: A third-party library in one file: the larger of two numbers, element by element.
 OUTSIDERS = '''
 """Kernels of somebody else."""
 
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.glue import Kernel, Patterns
-from dais_verif.kernels.library import Library
-from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse
-from dais_verif.program import Program, write_binary
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.glue import Kernel, Patterns
+from dais_verif.compile.kernels.library import Library
+from dais_verif.compile.kernels.rules import access, expect_output_sizes, point, refuse
+from dais_verif.spec.program import Program, write_binary
 
 
 def larger(request):
@@ -60,9 +60,9 @@ LIBRARY = Library("outsiders", (Kernel(
 
 #: The same interface without our classes: two functions.
 BARE = """
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.library import names_that_fit
-from dais_verif.kernels.structures import NO_BUFFERS
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.library import names_that_fit
+from dais_verif.compile.kernels.structures import NO_BUFFERS
 
 def get_kernel_names(device, max_count):
     return names_that_fit(["bare"], max_count)
@@ -129,7 +129,7 @@ class TestOutsiders:
         offer(package, "theirs", theirs="their_kernels:LIBRARY", more="more_kernels")
         # Its imports must not affect the process of the tests.
         ask = (
-            "from dais_verif.kernels.discovery import find_libraries; libraries = find_libraries();"
+            "from dais_verif.compile.kernels.discovery import find_libraries; libraries = find_libraries();"
             "found, name = libraries.find('larger'); print(found.name, '|', found.where, '|', name);"
             "print(libraries.find('bare')[0].name, libraries.broken)"
         )
@@ -144,10 +144,10 @@ class TestOurs:
 
     def test_the_entry_point_is_declared(self) -> None:
         project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        assert project["entry-points"][ENTRY_POINTS] == {"dais": "dais_verif.kernels.shipped:LIBRARY"}
+        assert project["entry-points"][ENTRY_POINTS] == {"dais": "dais_verif.compile.kernels.shipped:LIBRARY"}
 
     def test_an_installed_one_is_not_taken_twice(self, package: Path) -> None:
-        offer(package, "again", dais="dais_verif.kernels.shipped:LIBRARY")
+        offer(package, "again", dais="dais_verif.compile.kernels.shipped:LIBRARY")
         libraries = find_libraries()
         assert not libraries.broken and "relu" in names(libraries)
 

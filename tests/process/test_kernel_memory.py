@@ -15,19 +15,19 @@ from support.kernel_instances import instance, instances
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import InputError, KernelError
+from dais_verif.base.errors import InputError, KernelError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.constants import constant_tensor
+from dais_verif.compile.kernels.forms.frame import memory_frame
+from dais_verif.compile.kernels.forms.memory import MemoryFacts, MemoryForm, memory_form
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.mapping import Addressing
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.structures import Tensor
+from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm, memory_form
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.mapping import Addressing
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.structures import Tensor
-from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Connection, Machine
-from dais_verif.program import FixedType
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Connection, Machine
+from dais_verif.spec.program import FixedType
 
 INSTANCES = instances()
 #: Members side by side: also along other dimensions of the index space, and with inputs read by a whole group.

@@ -11,26 +11,26 @@ from support.kernel_instances import S5, instance, instances
 from support.said import raises
 
 import dais_verif
-import dais_verif.flows.kernels.printing as printing
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError
-from dais_verif.flows.kernels.printing import print_members
-from dais_verif.flows.kernels.source import KernelSource
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.flows.tensors.simulate import compared, drives_of
+import dais_verif.verbs.kernels.printing as printing
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.folder import read_folder
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.printing import memory_run, stream_run, texts_of
+from dais_verif.compile.kernels.forms.raster import members_by_beat, raster_of
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.own import read_own_kernel
+from dais_verif.compile.kernels.printf import PrintfTap
+from dais_verif.compile.kernels.structures import Tensor
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.members import print_instance
-from dais_verif.kernels.folder import read_folder
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.printing import memory_run, stream_run, texts_of
-from dais_verif.kernels.forms.raster import members_by_beat, raster_of
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.printf_taps import PrintfTap
-from dais_verif.kernels.structures import Tensor
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.record.kernel_printout import KernelPrintout
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.kernels.printing import print_members
+from dais_verif.verbs.kernels.source import KernelSource
+from dais_verif.verbs.simulation_request import SimulationRequest
+from dais_verif.verbs.tensors.simulate import compared, drives_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kernels" / "print_test.toml"
 TAPS = (PrintfTap("out %f, ", output=0), PrintfTap("first %hhd\n", op=0, raw=True))

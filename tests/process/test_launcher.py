@@ -16,7 +16,7 @@ import psutil
 import pytest
 from support.fake_jobs import ENTRY, MARK, marked
 
-from dais_verif.regression.launcher import Ending, Launcher, Request
+from dais_verif.campaigns.regression.launcher import Ending, Launcher, Request
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ class TestNothingIsLeft:
     def test_when_whoever_asked_is_killed(self, number: int, tmp_path: Path, mark: str) -> None:
         asked = request(tmp_path, "hang")
         code = (
-            "from pathlib import Path\nfrom dais_verif.regression.launcher import Launcher, Request\n"
+            "from pathlib import Path\nfrom dais_verif.campaigns.regression.launcher import Launcher, Request\n"
             f"Launcher({ENTRY!r}).run(Request({asked.arguments!r}, Path({str(asked.folder)!r}), Path('/'), 60))"
         )
         path = os.pathsep.join(sys.path)

@@ -11,16 +11,31 @@ import pytest
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "quantised_mac.bin")
 #: Modules that none of the verbs below needs.
 SLOW = ["pyslang", "bitwuzla", "pysat", "jinja2", "filelock", "cocotb", "pytest", "onnx", "psutil", "serial"]
-SLOW += [f"dais_verif.{name}" for name in ("prover", "coverage", "networks", "report.html", "program.assembler")]
+SLOW += [
+    f"dais_verif.{name}" for name in ("prover", "coverage", "compile.networks", "report.html", "spec.program.assembler")
+]
 #: Modules that verbs on a program alone do not need.
-OF_DESIGNS = ("emitter", "kernels", "simulation.simulators", "bitstream.unpack", "synthesis.netlist", "golden.vm")
-OF_DESIGNS += ("run_inputs", "toolchain.tools", "flows.design_rtl", "flows.machines.evaluate", "flows.machines.check")
+OF_DESIGNS = (
+    "hardware.emitter",
+    "compile.kernels",
+    "simulation.simulators",
+    "hardware.bitstream.unpack",
+    "hardware.synthesis.netlist",
+    "golden.vm",
+)
+OF_DESIGNS += (
+    "subject.run_inputs",
+    "base.toolchain.tools",
+    "verbs.design_rtl",
+    "verbs.machines.evaluate",
+    "verbs.machines.check",
+)
 SLOW += [f"dais_verif.{name}" for name in OF_DESIGNS]
 CODE = """
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 words, slow = sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:]
 with redirect_stdout(StringIO()):
     code = main._run(words)

@@ -11,17 +11,16 @@ import pytest
 from support.machines import BIT, NIBBLE, block, connect, counter, machine, read_tree, signal
 from support.places import FSM
 
-from dais_verif.coverage.control_states import control_of, reachable_states
-from dais_verif.coverage.machines import MACHINE_GROUPS, measure_machine
-from dais_verif.flows.covering import Covering
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.coverage.machines import MACHINE_GROUPS, control_of, measure_machine, reachable_states
 from dais_verif.golden.machine import trace_machine
-from dais_verif.machine import Machine, load_machine
 from dais_verif.record.coverage import Coverage
+from dais_verif.spec.machine import Machine, load_machine
 from dais_verif.stimulus.generate_sequences import generate_sequences
 from dais_verif.stimulus.machines import InputSequence
+from dais_verif.verbs.cover import Covering
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 COUNTER = read_tree(counter(rst_if=signal("rst", exposed=True), rst_to=[3]))
 

@@ -14,16 +14,16 @@ from support.places import FSM
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli.main import main
-from dais_verif.errors import InputError
-from dais_verif.fuzzing.generate.random_machines import random_machine
-from dais_verif.machine import Machine, load_machine
+from dais_verif.base.errors import InputError
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_machine
+from dais_verif.doors.cli.main import main
 from dais_verif.report.html import write_report
-from dais_verif.report.html.kept import ReportRequest, render_report
 from dais_verif.report.html.machines.graph import Edge, graph_of
 from dais_verif.report.html.machines.layout import Drawing, Line, draw
 from dais_verif.report.html.machines.page import write_machine_page
 from dais_verif.report.html.machines.view import view_of
+from dais_verif.report.html.stored import ReportRequest, render_report
+from dais_verif.spec.machine import Machine, load_machine
 
 Rectangle = tuple[float, float, float, float]
 

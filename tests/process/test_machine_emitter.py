@@ -12,16 +12,15 @@ from support.machines import BIT, NIBBLE, connect, counter, machine, read_tree, 
 from support.places import FSM
 from support.said import raises
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.emitter.machines.bits import Vector, copied, joined
-from dais_verif.emitter.machines.storage import Memory, memory_of
-from dais_verif.errors import MachineError, RequestError
-from dais_verif.flows.emit import EmitRequest, WrapRequest, emit
-from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.machine import Machine, load_machine
-from dais_verif.machine.ports import port_names
-from dais_verif.program import FixedType
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import MachineError, RequestError
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.hardware.emitter.machines.machine import Memory, Vector, copied, joined, memory_of
+from dais_verif.spec.machine import Machine, load_machine
+from dais_verif.spec.machine.ports import port_names
+from dais_verif.spec.program import FixedType
+from dais_verif.verbs.emit import EmitRequest, WrapRequest, emit
+from dais_verif.verbs.pipelines import PipelineRequest
 
 BYTES = [[True, 7, 0]] * 8
 #: Bits 4 to 7 of a vector of eight bits.

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import dais_verif
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.spec.program import Program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))

@@ -12,13 +12,13 @@ import click
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.common import reproduce
-from dais_verif.cli.main import _run, cli
-from dais_verif.flows import check as check_flow
-from dais_verif.own_command import own_command
-from dais_verif.packages import BASE, missing_packages
-from dais_verif.record.regression import Job
-from dais_verif.regression.job import reproduce as reproduce_job
+from dais_verif.base.own_command import own_command
+from dais_verif.base.packages import BASE, missing_packages
+from dais_verif.campaigns.regression.job import reproduce as reproduce_job
+from dais_verif.doors.cli.common import reproduce
+from dais_verif.doors.cli.main import _run, cli
+from dais_verif.record.campaigns import Job
+from dais_verif.verbs import check as check_flow
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "quantised_mac.bin"

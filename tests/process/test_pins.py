@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.errors import RequestError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.pins import Pins
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.program import Program
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.spec.program import Program
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.pins import Pins
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 SAID = Clocking("clk", 3, "rst_n", True, "ce", "vin", "vout")
 

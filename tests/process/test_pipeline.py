@@ -18,11 +18,11 @@ from support.programs import dense_network, every_opcode
 from support.said import raises
 from support.strategies import programs
 
-from dais_verif.emitter import DelayModel, Pipeline, PipelineOptions, emit_pipeline
-from dais_verif.errors import InputError
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Program
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import InputError
+from dais_verif.base.toolchain import tools
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.hardware.emitter import DelayModel, Pipeline, PipelineOptions, emit_pipeline
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 PROGRAMS = {

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import process
+from dais_verif.base.toolchain.process import Session, first_error, last_error, result_of, workers
 from dais_verif.simulation import launch
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.toolchain import process
-from dais_verif.toolchain.process import Session, first_error, last_error, result_of, workers
+from dais_verif.simulation.simulators.simulator import Simulation
 
 #: Starts a grandchild, writes its process id to a file, and waits.
 FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]

@@ -13,13 +13,13 @@ from support.project_folders import alkaid_folder, da4ml_folder, edit_json
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli.main import _run
-from dais_verif.design_folders import design_mark
-from dais_verif.dut.hdl_units import declares_clock, needed_files
-from dais_verif.dut.project_folder import read_project
-from dais_verif.errors import InputError, RequestError
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
+from dais_verif.hardware.ports.project_folder import read_project
+from dais_verif.hardware.ports.vhdl_ports import declares_clock, needed_files
 from dais_verif.record.read import read_record
-from dais_verif.verdict import Verdict
+from dais_verif.subject.design_folders import design_mark
 
 
 def relative(folder: Path, found: tuple[Path, ...]) -> list[str]:

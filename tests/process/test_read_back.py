@@ -9,13 +9,13 @@ import pytest
 from support.bitstreams import DESIGNS, chip_of, flipped, require_icestorm, stored
 from support.said import as_recorded, raises
 
-from dais_verif.bitstream.chip import Pad, Switch
-from dais_verif.bitstream.configuration import Bit, Configuration, Place, parse_configuration
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.bitstream.pins_file import PortBit, read_pins
-from dais_verif.bitstream.unpack import unpack
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import BitstreamError, InputError
+from dais_verif.base.errors import BitstreamError, InputError
+from dais_verif.hardware.bitstream.chip import Pad, Switch
+from dais_verif.hardware.bitstream.configuration import Bit, Configuration, Place, parse_configuration
+from dais_verif.hardware.bitstream.logic import ReadBack
+from dais_verif.hardware.bitstream.pins_file import PortBit, read_pins
+from dais_verif.hardware.bitstream.unpack import unpack
+from dais_verif.hardware.bitstream.verilog import write_verilog
 
 MAC, PIPELINE = DESIGNS["quantised_mac"], DESIGNS["lookup_square_pipelined"]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from support.places import CORPUS
 
-from dais_verif.api.designs import prove, simulate
-from dais_verif.cli import main
-from dais_verif.errors import DaisError
-from dais_verif.flows.design_options import DesignOptions
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.recognition import recognised
+from dais_verif.base.errors import DaisError
+from dais_verif.doors.api.designs import prove, simulate
+from dais_verif.doors.cli import main
+from dais_verif.verbs.design_options import DesignOptions
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.recognition import recognised
 
 _PROGRAM = CORPUS / "p01_addsub_tiny" / "prog.v1.bin"
 _BITS = b"\xff\x00\x00\xff\x7e\xaa\x99\x7e"

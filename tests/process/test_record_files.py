@@ -11,15 +11,16 @@ import jsonschema
 import pytest
 from support.said import raises
 
-from dais_verif.cli import main
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.stopwatch import Stage
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
 from dais_verif.record.base import Record, RunRecord
+from dais_verif.record.campaigns import Job, JobResult, RegressionRecord
 from dais_verif.record.coverage import Coverage, CoverageGroup, OpenBin
-from dais_verif.record.program import ProgramInfo
+from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.proof import Claim, Counterexample, Method, ProofRecord, ProvedRtl, Replay, Status
 from dais_verif.record.read import AnyRecord, parse_record, read_record
-from dais_verif.record.regression import Job, JobResult, RegressionRecord
-from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.schema import KINDS, make_schema, schema_path
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
@@ -37,8 +38,6 @@ from dais_verif.record.simulation import (
     Value,
     Waiver,
 )
-from dais_verif.stopwatch import Stage
-from dais_verif.verdict import Verdict
 
 HUGE = Value("0.5", 1 << 200, "01X")
 PROGRAM = ProgramInfo("p [ä].bin", "00", None, "v1", False, 1, 1, 1)

@@ -20,12 +20,12 @@ import pytest
 from support import fake_jobs
 from support.said import as_recorded
 
-from dais_verif.cli import main
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.regression import cluster, executors
+from dais_verif.campaigns.regression.journal import read_journal
+from dais_verif.doors.cli import main
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.read import parse_record, read_record
-from dais_verif.record.regression import RegressionRecord
-from dais_verif.regression import cluster, executors
-from dais_verif.regression.journal import read_journal
-from dais_verif.verdict import Verdict
 
 Call = Callable[..., tuple[int, RegressionRecord]]
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from support.said import raises
 
-from dais_verif.emitter.axis import Identity, emit_axis_top
-from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
+from dais_verif.hardware.emitter.wrapper import Identity, emit_axis_top
 
 SHELL = library_sources(*AXIS_FILES, *AXIL_FILES)
 
@@ -112,7 +112,8 @@ def test_an_installed_package_carries_the_rtl(tmp_path: Path) -> None:
         shutil.copytree(root / name, tmp_path / name, ignore=ignored)
     run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "out"], tmp_path)
     script = (
-        "from dais_verif.emitter.rtl_library import *; print(*library_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
+        "from dais_verif.hardware.emitter.rtl_library import *\n"
+        "print(*library_sources(*AXIS_FILES, *AXIL_FILES), sep='\\n')"
     )
     found = run([sys.executable, "-c", script], tmp_path / "out", {**os.environ, "PYTHONPATH": str(tmp_path / "out")})
     assert [Path(line) for line in found.split()] == [

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.errors import InputError, ToolError
-from dais_verif.run_inputs import digest_of_tools, rtl_inputs
-from dais_verif.toolchain.tool_files import PACKAGES, content_of, own_files, package_files, stamp_of, tool_files
+from dais_verif.base.errors import InputError, ToolError
+from dais_verif.base.toolchain.tool_files import PACKAGES, content_of, own_files, package_files, stamp_of, tool_files
+from dais_verif.subject.run_inputs import digest_of_tools, rtl_inputs
 
 
 @pytest.mark.parametrize(

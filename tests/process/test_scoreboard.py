@@ -16,9 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.said import as_recorded, raises
 
-from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
-from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, chunk_name, merged, write_end
+from dais_verif.simulation.testbench.job import (
+    JOB_VARIABLE,
+    MAKER_VARIABLE,
+    Answer,
+    Job,
+    chunk_name,
+    merged,
+    write_end,
+)
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
 
 #: Chunks of 3, 4, 1 and 5 rows.

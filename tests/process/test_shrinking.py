@@ -14,22 +14,22 @@ import pytest
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import FuzzingError, RequestError
-from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.command import Command
-from dais_verif.fuzzing.files import read_case
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.fuzzing.pairs.disagreement import judged
-from dais_verif.fuzzing.pairs.table import PAIRS
-from dais_verif.fuzzing.shrinking.edits import rebuilt
-from dais_verif.fuzzing.shrinking.failures import as_disagreed
-from dais_verif.fuzzing.shrinking.steps import shrunk, size
+from dais_verif.base.errors import FuzzingError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.case import Case
+from dais_verif.campaigns.fuzzing.command import Command
+from dais_verif.campaigns.fuzzing.files import read_case
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.campaigns.fuzzing.pairs.disagreement import judged
+from dais_verif.campaigns.fuzzing.pairs.table import PAIRS
+from dais_verif.campaigns.fuzzing.shrinking.edits import rebuilt
+from dais_verif.campaigns.fuzzing.shrinking.search import as_disagreed
+from dais_verif.campaigns.fuzzing.shrinking.steps import shrunk, size
+from dais_verif.doors.cli import main
 from dais_verif.golden import batch, oracle
-from dais_verif.program import Program, write_binary
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import INPUT, Code
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import INPUT, Code
 
 
 def case_of(seed: int, n_ops: int, vectors: int = 8, *, whole: bool = True, alir: bool = True) -> Case:
@@ -119,8 +119,8 @@ def test_inputs_that_nobody_reads_stay_if_they_matter() -> None:
 def test_time_ends_the_search_with_a_case_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """CPU time ends the search, however long it has waited for a busy machine."""
     now = [0.0]
-    monkeypatch.setattr("dais_verif.fuzzing.shrinking.search.cpu_seconds", lambda: now[0])
-    monkeypatch.setattr("dais_verif.fuzzing.shrinking.search.time.monotonic", lambda: 10 * now[0])
+    monkeypatch.setattr("dais_verif.campaigns.fuzzing.shrinking.search.cpu_seconds", lambda: now[0])
+    monkeypatch.setattr("dais_verif.campaigns.fuzzing.shrinking.search.time.monotonic", lambda: 10 * now[0])
 
     def fails(case: Case) -> bool:
         now[0] += 1.0

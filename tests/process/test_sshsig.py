@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.said import raises
 
-from dais_verif.errors import CertificateError, InputError
-from dais_verif.passphrase import PASSPHRASE
-from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, read_signature, sign
+from dais_verif.base.errors import CertificateError, InputError
+from dais_verif.base.passphrase import PASSPHRASE
+from dais_verif.signoff.signatures import fingerprint, load_key, public_key, read_signature, sign
 
 KEY, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 MESSAGE = b'{"statement": "SIGNED OFF"}\n'

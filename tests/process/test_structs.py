@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from dais_verif.base.structs import converted
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.structs import converted
 
 THREADS, PROCESSES = 4, 12
 

@@ -12,21 +12,20 @@ from typing import Any
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.cli.common import console
-from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.errors import BitstreamFailure, InputError, ToolError
-from dais_verif.flows import synthesize as flow
-from dais_verif.flows.progress import SILENT
+from dais_verif.base.errors import BitstreamFailure, InputError, ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.limits import Limits, run_limited
+from dais_verif.doors.cli.common import console
+from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.hardware.synthesis import netlist as netlists
+from dais_verif.hardware.synthesis.netlist import SynthesizedNetlist, find_netlist, models, netlist_sources
+from dais_verif.hardware.synthesis.pnr import Port, _read, harness, netlist_ports
+from dais_verif.hardware.synthesis.targets import KINDS, TARGETS
+from dais_verif.hardware.synthesis.yosys import cell_types, read_costs, read_depth, reading, script
 from dais_verif.record.synthesis import PlaceAndRoute
-from dais_verif.report.synthesis_text import placed_lines
-from dais_verif.synthesis import netlist as netlists
-from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, models, netlist_sources
-from dais_verif.synthesis.pnr import Port, _read, harness, netlist_ports
-from dais_verif.synthesis.report import cell_types, read_costs, read_depth
-from dais_verif.synthesis.targets import KINDS, TARGETS
-from dais_verif.synthesis.yosys import reading, script
-from dais_verif.toolchain import tools
-from dais_verif.toolchain.limits import Limits, run_limited
+from dais_verif.report.hardware_text import placed_lines
+from dais_verif.verbs import synthesize as flow
+from dais_verif.verbs.progress import SILENT
 
 
 class TestTargets:

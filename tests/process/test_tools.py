@@ -10,9 +10,9 @@ import find_libpython
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools, verilator_runtime
 from dais_verif.pytest_plugin import _first_build
-from dais_verif.toolchain import tools, verilator_runtime
 
 
 def executable(path: Path, script: str) -> Path:
@@ -88,7 +88,9 @@ def test_all_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("empty_path")
 def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In a package installed by pip, messages do not name ``make setup``, which needs a checkout."""
-    monkeypatch.setattr(tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "toolchain" / "tools.py"))
+    monkeypatch.setattr(
+        tools, "__file__", str(tmp_path / "site-packages" / "dais_verif" / "base" / "toolchain" / "tools.py")
+    )
     monkeypatch.setattr(tools, "_wheel", lambda: None)
     with raises(ToolError):
         tools.icarus()

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.regression import cluster
-from dais_verif.worker_processes import worker_processes
+from dais_verif.base.worker_processes import worker_processes
+from dais_verif.campaigns.regression import cluster
 
 SCRIPT = """
 import os, time
-from dais_verif.worker_processes import worker_processes
+from dais_verif.base.worker_processes import worker_processes
 
 if __name__ == "__main__":
     with worker_processes(2) as pool:
@@ -29,7 +29,7 @@ if __name__ == "__main__":
 #: The argument is larger than a pipe holds, so a worker that did not read it would block the parent.
 UNGUARDED = """
 import os
-from dais_verif.worker_processes import worker_processes
+from dais_verif.base.worker_processes import worker_processes
 
 print("begins", flush=True)
 with worker_processes(1, len, "x" * 1_000_000) as pool:
@@ -37,7 +37,7 @@ with worker_processes(1, len, "x" * 1_000_000) as pool:
 """
 UNGUARDED_CLUSTER = """
 import os
-from dais_verif.regression.cluster import connect
+from dais_verif.campaigns.regression.cluster import connect
 
 print("begins", flush=True)
 cluster, client = connect("local:1", 1)

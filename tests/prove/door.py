@@ -12,9 +12,9 @@ from unittest.mock import patch
 
 from support.door import mutant, save
 
-from dais_verif.cli import main
-from dais_verif.program import Program
+from dais_verif.doors.cli import main
 from dais_verif.simulation import verify
+from dais_verif.spec.program import Program
 
 __all__ = ["Run", "mutant", "run_prove"]
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.hardware.synthesis.elaboration import elaborated as run_yosys
 from dais_verif.prover import slang, yosys
 from dais_verif.prover.netlist import Cone, Netlist
 from dais_verif.prover.terms import Term, extract, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
-from dais_verif.synthesis.elaboration import elaborated as run_yosys
-from dais_verif.toolchain import tools
-from dais_verif.toolchain.data_files import DataFile
-from dais_verif.toolchain.limits import Limits
 
 __all__ = ["FRONT_ENDS", "SLOW_FRONT_ENDS", "elaborated", "needs_yosys", "term_of", "value_of", "values_of"]
 

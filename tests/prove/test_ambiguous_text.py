@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover import slang
 
 HEAD = "module model(input [3:0] a, output [7:0] y);\n"

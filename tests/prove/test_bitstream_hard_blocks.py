@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support.bitstreams import require_icestorm
 
-from dais_verif.errors import InputError
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
-from dais_verif.synthesis.devices import DEVICES, package_pins
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import InputError
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.synthesis.devices import DEVICES, package_pins
+from dais_verif.verbs.read_back.bitstreams import BitstreamFile, read_bitstream
 
 DEVICE = "ice40-up5k-sg48"
 PORTS = ["clk", *(f"{port}[{bit}]" for port in "ab" for bit in range(4)), *(f"o[{bit}]" for bit in range(8))]

@@ -12,12 +12,12 @@ from support.bitstreams import DESIGNS, FIFO, MACHINE, require_icestorm, stored
 from support.said import raises
 
 import dais_verif
-from dais_verif.bitstream.hints import read_hints, with_names
-from dais_verif.bitstream.logic import Cell, ReadBack
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import BitstreamError, RequestError
-from dais_verif.flows.bitstream.build import BuildRequest, build
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import BitstreamError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.bitstream.hints import read_hints, with_names
+from dais_verif.hardware.bitstream.logic import Cell, ReadBack
+from dais_verif.hardware.bitstream.verilog import write_verilog
+from dais_verif.verbs.bitstream.build import BuildRequest, build
 
 CLOCK = {"clock": "clk", "confirm": False}
 

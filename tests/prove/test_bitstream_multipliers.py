@@ -10,16 +10,15 @@ import pytest
 from support.bitstreams import chip_of, repacked, require_icestorm, turned_over
 
 import dais_verif
-from dais_verif.bitstream.configuration import parse_configuration
-from dais_verif.bitstream.multipliers import Site, sites
-from dais_verif.bitstream.pins_file import read_pins
-from dais_verif.bitstream.trace import read_back
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import BitstreamError, InputError
-from dais_verif.program import assemble
-from dais_verif.synthesis.devices import DEVICES, package_pins
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import BitstreamError, InputError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.bitstream.configuration import parse_configuration
+from dais_verif.hardware.bitstream.pins_file import read_pins
+from dais_verif.hardware.bitstream.trace import Site, read_back, sites
+from dais_verif.hardware.bitstream.verilog import write_verilog
+from dais_verif.hardware.synthesis.devices import DEVICES, package_pins
+from dais_verif.spec.program import assemble
 
 DEVICE = "ice40-up5k-sg48"
 PORTS = ["clk", "ce", *(f"{port}[{bit}]" for port, width in (("a", 8), ("b", 8), ("o", 16)) for bit in range(width))]

@@ -14,11 +14,11 @@ from support.bitstreams import chip_of, flipped, require_icestorm
 from support.places import CORPUS
 
 import dais_verif
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.bitstream.pins_file import read_pins
-from dais_verif.bitstream.trace import TABLE, read_back
-from dais_verif.bitstream.unpack import unpack
-from dais_verif.synthesis.devices import DEVICES
+from dais_verif.hardware.bitstream.logic import ReadBack
+from dais_verif.hardware.bitstream.pins_file import read_pins
+from dais_verif.hardware.bitstream.trace import TABLE, read_back
+from dais_verif.hardware.bitstream.unpack import unpack
+from dais_verif.hardware.synthesis.devices import DEVICES
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from support.door import command
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import BitstreamError, RequestError
+from dais_verif.base.errors import BitstreamError, RequestError
 
 
 @pytest.fixture(autouse=True)

@@ -21,11 +21,11 @@ from prove.soundness.streams import Stream, simulate
 from prove.soundness.tasks import TASKS
 from prove.soundness.valid_lines import FORMS
 
-from dais_verif.dut.interface import Clocking
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.prover import proof as proofs
-from dais_verif.prover.registers import latency as latency_analysis
+from dais_verif.prover.clocked.registers import latency as latency_analysis
 from dais_verif.record.proof import Counterexample
-from dais_verif.verdict import Verdict
 
 PROGRAMS = {name: task.program for name, task in TASKS.items()}
 PINS = Clocking("clk", 2, "rst", False, "en", "in_valid", "out_valid")

@@ -10,11 +10,11 @@ import pytest
 from prove.door import run_prove
 from support.said import as_recorded
 
-from dais_verif.dut.placement import packed
-from dais_verif.program.assembler import assemble
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover import conditions, slang
 from dais_verif.prover.conditions import Sides, sides_of
 from dais_verif.prover.slang.execution import Execution
+from dais_verif.spec.program.assembler import assemble
 
 SUM = assemble("input a, b\nx = u16.0 input a\ny = u16.0 input b\ns = u17.0 x + y\noutput s = s\n")
 HEAD = "module model(input [31:0] model_inp, output reg [16:0] model_out);\n"

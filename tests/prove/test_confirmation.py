@@ -10,23 +10,22 @@ import pytest
 from prove.door import run_prove
 from support.said import as_recorded
 
-import dais_verif.flows.proof.confirm as confirming
-from dais_verif.confirmation import Confirmation, ConfirmationRequest, confirm, confirmation, prepare
-from dais_verif.confirmation.confirmation import sum_up
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import packed
-from dais_verif.flows.proof.decide import ProofTask
-from dais_verif.flows.proof.replay import with_found_pins
+import dais_verif.verbs.proof.confirm as confirming
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import Golden
-from dais_verif.program import Program
+from dais_verif.hardware.ports.interface import Clocking, packed
 from dais_verif.prover import slang
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import Proof, ProofOptions
 from dais_verif.record.proof import Claim, Method, Status
 from dais_verif.record.simulation import SimulatorResult
+from dais_verif.simulation import confirmation
+from dais_verif.simulation.confirmation import Confirmation, ConfirmationRequest, confirm, prepare, sum_up
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import Finding
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.verbs.proof.decide import ProofTask
+from dais_verif.verbs.proof.replay import with_found_pins
 
 #: Two inputs of four bits and their sum.
 SUM = Program.build(

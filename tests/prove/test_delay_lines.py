@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prove.door import run_prove
 
-from dais_verif.program.assembler import assemble
+from dais_verif.spec.program.assembler import assemble
 
 SAME = assemble("input a\nx = u8.0 input a\noutput s = x\n")
 HEAD = "module model(input clk, rst, en, input [7:0] model_inp, output {} [7:0] model_out);\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prove.door import Run, run_prove
 
-from dais_verif.program import assemble
+from dais_verif.spec.program import assemble
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

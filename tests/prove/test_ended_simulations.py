@@ -10,12 +10,12 @@ from prove.door import Run, run_prove
 from support.adder import ADDER
 from support.said import as_recorded
 
-from dais_verif.flows.proof.replay import judge_replay
-from dais_verif.program import Program
+from dais_verif.base.verdict import Verdict
 from dais_verif.prover.results import Proof
 from dais_verif.record.simulation import ENDED_BY_RTL, SimulatorResult
 from dais_verif.simulation.verify import Finding
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.verbs.proof.replay import judge_replay
 
 ENDS = [
     'initial if (W != 5) $fatal(1, "width");',

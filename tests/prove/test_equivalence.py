@@ -19,11 +19,11 @@ from support.strategies import programs
 from support.tier import examples
 
 from dais_verif.golden import oracle
-from dais_verif.program import Program, load, write_binary
-from dais_verif.program.opcodes import Code
-from dais_verif.program.ports import ports_of
 from dais_verif.prover.equivalence import Equivalence, compare_programs
 from dais_verif.record.proof import Method
+from dais_verif.spec.program import Program, load, write_binary
+from dais_verif.spec.program.opcodes import Code
+from dais_verif.spec.program.ports import ports_of
 
 
 def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> Program:

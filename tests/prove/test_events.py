@@ -11,7 +11,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUMS, clocked, combinational, values
 from support.said import as_recorded
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 
 FUNCTION = "function [4:0] f(input [3:0] a); f = a + IN[7:4]; endfunction "
 PARTS = "wire [3:0] a = IN[3:0], b = IN[7:4]; "

@@ -13,7 +13,7 @@ from prove.door import Run, mutant, run_prove
 from support.programs import every_opcode
 from support.said import as_recorded
 
-from dais_verif.program import Program, load
+from dais_verif.spec.program import Program, load
 
 EVERY = every_opcode()
 
@@ -114,7 +114,7 @@ def test_signals_that_are_not_what_they_are_called(tmp_path: Path) -> None:
     """If ops 4 and 30 swap names, the outputs are proved without these cut points, and the files state that proof."""
     from re import sub
 
-    from dais_verif.emitter import emit_verilog
+    from dais_verif.hardware.emitter import emit_verilog
 
     rtl = sub(r"\bop_(4|30)\b", lambda m: {"4": "op_30", "30": "op_4"}[m[1]], emit_verilog(EVERY))
     run, index = dumped(EVERY, tmp_path, rtl=rtl)
@@ -125,7 +125,7 @@ def test_signals_that_are_not_what_they_are_called(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_something_in_it_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    from dais_verif.cli import main
+    from dais_verif.doors.cli import main
 
     (tmp_path / "smt").mkdir()
     (tmp_path / "smt" / "old.smt2").write_text("(check-sat)")

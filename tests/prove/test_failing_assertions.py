@@ -13,12 +13,12 @@ from support.adder import ADDER
 from support.pages import signoff
 from support.said import as_recorded
 
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import StageResult
 from dais_verif.report.signoff_text import print_sign_off
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus
-from dais_verif.verdict import Verdict
 
 SUM = "model_inp[3:0] + model_inp[7:4]"
 

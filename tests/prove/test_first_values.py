@@ -15,7 +15,7 @@ from support.adder_rtl import SUM
 from support.said import as_recorded
 
 from dais_verif.prover import proof
-from dais_verif.prover.registers.first_values import _Effort
+from dais_verif.prover.clocked.registers.first_values import _Effort
 
 OUT = "reg [4:0] q; assign model_out = q;"
 ADD = "reg [7:0] r; assign model_out = r[3:0] + r[7:4];"
@@ -89,7 +89,7 @@ def test_the_message_names_the_register(tmp_path: Path) -> None:
 
 
 def test_most_designs_need_no_close_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.prover.registers.first_values._Settling", None)
+    monkeypatch.setattr("dais_verif.prover.clocked.registers.first_values._Settling", None)
     verdict, message = ending(f"{OUT} always @(posedge clk) if (rst) q <= 0; else if (en) q <= {SUM};", tmp_path)
     assert verdict == "PASS", message
     assert len(_Effort) == 3

@@ -11,9 +11,9 @@ from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, valu
 from support.random_expressions import INPUTS, expression, result
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError, ToolError, UnknownTop
+from dais_verif.base.errors import InputError, ToolError, UnknownTop
+from dais_verif.base.toolchain import tools
 from dais_verif.prover.terms import leaves
-from dais_verif.toolchain import tools
 
 
 @pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import packed
-from dais_verif.program import Program
+from dais_verif.hardware.ports.interface import Clocking, packed
 from dais_verif.prover import slang
 from dais_verif.prover.frontier import Frontier, find_frontier
+from dais_verif.spec.program import Program
 
 IN, SUM = (0, 6, 0), (0, 8, 0)
 #: (a + 4 b) + c and (a + 4 b) - c.

@@ -15,7 +15,7 @@ from support.gated_registers import LINE, PINS, STALLED, WITH_ENABLE, tied
 from support.register_program import PROGRAM
 from support.said import as_recorded
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 BOTH = pytest.param("both", marks=[needs_yosys, pytest.mark.slow])
 HEAD = """module model (input clk, input rst, input en, input in_valid, output out_valid,

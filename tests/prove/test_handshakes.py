@@ -9,8 +9,8 @@ import pytest
 from prove.door import Run, run_prove
 from support.said import as_recorded
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.spec.program import Program
 
 #: y = x + 3, in three ops.
 PROGRAM = Program.build(

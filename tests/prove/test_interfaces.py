@@ -11,7 +11,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUMS, values
 from support.said import raises
 
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
 
 BUS = """interface bus;
   logic [3:0] a, b;

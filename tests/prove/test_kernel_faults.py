@@ -12,11 +12,11 @@ from prove.kernel_faults.instances import instances
 from prove.kernel_faults.judge import Found, Judge
 from support.said import as_recorded
 
-from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.kernels.forms.frame import memory_frame, ranges_frame
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.unfold import unfold
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.frame import memory_frame, ranges_frame
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.unfold import unfold
+from dais_verif.verbs.diff import DiffRequest, diff
 
 
 @pytest.fixture(scope="module")

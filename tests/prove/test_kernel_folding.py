@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.errors import InputError
-from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.kernels.instance import KernelInstance, instance_of
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Machine
-from dais_verif.program import FixedType
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_kernels import SHIPPED, asked
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.constants import constant_tensor
+from dais_verif.compile.kernels.forms.frame import memory_frame
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.compile.kernels.unfold import unfold
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import FixedType
 
 
 @cache

@@ -15,9 +15,10 @@ from support.adder import ADDER
 from support.counting import lines
 from support.tier import some
 
-from dais_verif.errors import UnsupportedVerilog
-from dais_verif.prover.slang import bundles, pieces
-from dais_verif.prover.slang.pieces import Marks, Pieces, Value, assigned, chosen, part, whole
+from dais_verif.base.errors import UnsupportedVerilog
+from dais_verif.prover.slang import bundles
+from dais_verif.prover.slang import piecewise as pieces
+from dais_verif.prover.slang.piecewise import Marks, Pieces, Value, assigned, chosen, part, whole
 from dais_verif.prover.terms import Term, const, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
 

@@ -10,7 +10,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUMS, combinational, values
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
 
 #: A ripple adder whose carries are one vector; each bit is computed by its own block from the bit below.
 CARRIES = (

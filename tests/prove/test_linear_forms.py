@@ -16,17 +16,17 @@ from support.folded_layers import folded, frame_of, layer_weights, multiplied, s
 from support.places import FSM
 
 import dais_verif
-from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.compile.kernels.blocks import BlockBuilder, Value
 from dais_verif.golden import oracle
-from dais_verif.kernels.blocks.builder import BlockBuilder, Value
-from dais_verif.program import FixedType, Program, assemble
-from dais_verif.program.opcodes import Code
-from dais_verif.prover import linear_forms
+from dais_verif.prover.arithmetic import linear as linear_forms
+from dais_verif.prover.arithmetic.linear import LinearForms
 from dais_verif.prover.equivalence import compare_programs
-from dais_verif.prover.linear_forms import LinearForms
-from dais_verif.prover.shared import Node
+from dais_verif.prover.shared_inputs import Node
 from dais_verif.record.proof import Method
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import FixedType, Program, assemble
+from dais_verif.spec.program.opcodes import Code
 
 
 def with_inputs(program: Program, count: int) -> Program:

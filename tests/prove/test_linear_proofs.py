@@ -8,18 +8,17 @@ from pathlib import Path
 import pytest
 from support.counting import growth, lines
 
-from dais_verif.dut.interface import DesignInterface, Wire
-from dais_verif.dut.placement import Dut, packed
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.interface import DesignInterface, Dut, Wire, packed
+from dais_verif.prover.bit_spans import Part, Spans
 from dais_verif.prover.netlist import Driver, Signal
 from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
-from dais_verif.prover.spans import Part, Spans
 from dais_verif.prover.terms import const
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
 
 def wide(n: int) -> Program:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.machines.registers import open_registers
-from dais_verif.prover.sequential import equivalence
-from dais_verif.prover.sequential.answer import Equivalence
-from dais_verif.prover.sequential.equivalence import prove_equal
-from dais_verif.prover.sequential.rtl_side import rtl_gates
-from dais_verif.prover.sequential.sides import Bank, BankOutput, Gates, Memory, Port, Reading, RegisterBit
+from dais_verif.base.errors import InputError
+from dais_verif.prover.clocked.machines.registers import open_registers
+from dais_verif.prover.clocked.sequential import equivalence
+from dais_verif.prover.clocked.sequential.answer import Equivalence
+from dais_verif.prover.clocked.sequential.equivalence import prove_equal
+from dais_verif.prover.clocked.sequential.rtl_side import rtl_gates
+from dais_verif.prover.clocked.sequential.sides import Bank, BankOutput, Gates, Memory, Port, Reading, RegisterBit
+from dais_verif.prover.gates.aig import Aig
 from dais_verif.prover.slang import elaborate
 
 COUNTER = """

@@ -11,14 +11,14 @@ from support.bitstreams import FIFO, MACHINE, Stored, chip_of, repacked, require
 from support.said import raises
 
 import dais_verif
-from dais_verif.bitstream.trace import TABLE
-from dais_verif.bitstream.unpack import unpack
-from dais_verif.emitter import PipelineOptions
-from dais_verif.errors import InputError, ProofError, RtlFileError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.proof.links import core_request
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError, ProofError, RtlFileError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.bitstream.trace import TABLE
+from dais_verif.hardware.bitstream.unpack import unpack
+from dais_verif.hardware.emitter import PipelineOptions
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.proof.links import core_request
+from dais_verif.verbs.prove import ProveRequest, prove
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -10,7 +10,7 @@ from support.adder import ADDER
 from support.adder_rtl import clocked, combinational
 from support.said import as_recorded
 
-from dais_verif.flows.proof import deep_stack
+from dais_verif.verbs.proof import deep_stack
 
 #: A register that holds the sum; a second block, which is appended, sometimes assigns it something else.
 HELD = "always @(posedge clk) OUT <= sum; always @(posedge clk) "

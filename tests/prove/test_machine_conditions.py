@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from support.places import FSM
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.machines import prove as machine_flow
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.machine import load_machine
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.prover import slang
-from dais_verif.prover.machines.sides import sequence_of_sides
+from dais_verif.prover.clocked.machines.condition_sequences import sequence_of_sides
 from dais_verif.prover.slang.execution import Execution
 from dais_verif.prover.terms import as_written, nodes
 from dais_verif.record.proof import ProofRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import load_machine
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.machines import prove as machine_flow
+from dais_verif.verbs.prove import ProveRequest, prove
 
 PROGRAM = FSM / "f02_mac" / "fsm.json.gz"
 #: A sum that two cycles can reach, together with one value of an input.

@@ -11,12 +11,12 @@ import pytest
 from support.places import FSM
 from support.said import as_recorded
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.machine import load_machine
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.record.proof import ProofRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import load_machine
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.prove import ProveRequest, prove
 
 
 def proved(name: str, rtl: str, folder: Path, machine: bytes | None = None, **options: object) -> ProofRecord:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from support.places import FSM
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, StateError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.machine import load_machine
+from dais_verif.base.errors import InputError, StateError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.record.proof import ProofRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import load_machine
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.prove import ProveRequest, prove
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 FAST = ("f01_counter", "f04_fifo")

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from support.places import FSM
 
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.flows.synthesize import SynthesisRequest, synthesize
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.synthesis.netlist import find_netlist
 from dais_verif.record.proof import ProofRecord
-from dais_verif.synthesis.netlist import find_netlist
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.prove import ProveRequest, prove
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
+from dais_verif.verbs.synthesize import SynthesisRequest, synthesize
 
 FAST = [("f01_counter", "ice40"), ("f02_mac", "generic"), ("f04_fifo", "generic")]
 SLOW = [

@@ -16,21 +16,21 @@ from support.big_machines import big_machine
 from support.places import FSM
 from support.said import as_recorded, raises
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import ProofError, StateError, ViolationError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.proof.deep_stack import run_deep
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.fuzzing.generate.random_machines import random_machine
+from dais_verif.base.errors import ProofError, StateError, ViolationError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_machine
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine, load_machine
-from dais_verif.machine.faults import Fault, control_faults
-from dais_verif.prover.machines.proof import prove_machine
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.prover.clocked.machines.proof import prove_machine
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
 from dais_verif.record.proof import ProofRecord
+from dais_verif.spec.machine import Machine, load_machine
+from dais_verif.spec.machine.faults import Fault, control_faults
 from dais_verif.stimulus.generate_sequences import generate_sequence
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.proof.deep_stack import run_deep
+from dais_verif.verbs.prove import ProveRequest, prove
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 

@@ -8,11 +8,11 @@ import pytest
 from support.alkaids_rtl import theirs
 from support.places import FSM
 
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.machine import load_machine
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import ProofRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import load_machine
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.prove import ProveRequest, prove
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 

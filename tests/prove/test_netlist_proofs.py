@@ -13,11 +13,11 @@ from support.places import CORPUS
 from support.said import as_recorded
 from support.synthesis import EVERYTHING, NEGATED, Made, synth
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program, assemble
-from dais_verif.prover.bit_level import proof
-from dais_verif.synthesis.targets import TARGETS
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.synthesis.targets import TARGETS
+from dais_verif.prover.gates import proof
+from dais_verif.spec.program import Program, assemble
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

@@ -9,19 +9,19 @@ from pathlib import Path
 from support.arithmetic_circuits import verilog
 from support.random_graphs import table
 
-from dais_verif.dut.placement import packed
-from dais_verif.flows.mutation.proofs import Prover, Question, ToProve
-from dais_verif.mutation.sites import all_mutants, drawn
-from dais_verif.program import Program, assemble
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.bit_blasting import Word
-from dais_verif.prover.bit_level.miter import ProgramBits
-from dais_verif.prover.bit_level.variants import ProvedNetlist, proved_netlist
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.mutation.sites import all_mutants, drawn
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.prover.gates.bit_blasting import Word
+from dais_verif.prover.gates.miter import ProgramBits
+from dais_verif.prover.gates.variants import ProvedNetlist, proved_netlist
+from dais_verif.prover.lemmas import Assumptions
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, assemble
+from dais_verif.verbs.mutation.proofs import Prover, Question, ToProve
 
 SUMS = assemble("""
     input x, y

@@ -11,8 +11,8 @@ import pytest
 from prove.door import Run, mutant, run_prove
 from support.programs import every_opcode
 
-from dais_verif.cli import main
-from dais_verif.prover.solving.obligation_cache import ObligationCache, key_of
+from dais_verif.doors.cli import main
+from dais_verif.prover.solve.obligation_cache import ObligationCache, key_of
 from dais_verif.prover.terms import add, const, sext, var
 from dais_verif.record.proof import Method
 

@@ -9,7 +9,7 @@ import pytest
 from prove.door import Run, run_prove
 from support.said import as_recorded
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 #: y0 = x0 + x1, y1 = -x0; inputs s4.1 and u3.0.
 ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (0, 0, 1, 0, (1, 4, 1))]
@@ -160,7 +160,7 @@ DECLARED = json.dumps([[1, 1], [0], [0], [0], [1], [[0, -1, -1, 0, [-7, 7, 1], 0
 @pytest.fixture
 def symmetric(tmp_path: Path) -> Program:
     """Return y = -x with x in -7..7: four bits hold y, although its type has five."""
-    from dais_verif.program import load
+    from dais_verif.spec.program import load
 
     (tmp_path / "program.json").write_text(DECLARED)
     return load(tmp_path / "program.json")

@@ -10,12 +10,12 @@ import pytest
 from prove.door import run_prove
 from support.said import as_recorded
 
-from dais_verif.program.assembler import assemble
 from dais_verif.prover import conditions, four_state
 from dais_verif.prover.conditions import Sides
 from dais_verif.prover.slang import expressions
 from dais_verif.prover.slang.expressions import ast
 from dais_verif.prover.terms import Term, concat, const, extract, resize, top_bit
+from dais_verif.spec.program.assembler import assemble
 
 SUM = assemble("input a, b\nx = u16.0 input a\ny = u16.0 input b\ns = u17.0 x + y\noutput s = s\n")
 #: Right but where ``b`` is one of 2^16 values, and an operator on ``a`` gives what a reader may not expect.

@@ -15,16 +15,16 @@ import pytest
 from support.door import save
 from support.programs import overflowing, unproved
 
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import PromiseStatus as Shown
-from dais_verif.program.ranges import analyse
 from dais_verif.prover import overflow as overflow_module
 from dais_verif.prover.overflow import Promise, examine
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.proof import Status
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.spec.program.ranges import PromiseStatus as Shown
+from dais_verif.spec.program.ranges import analyse
 
 OPTIONS = ProofOptions(timeout=20, jobs=1)
 

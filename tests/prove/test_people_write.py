@@ -12,7 +12,7 @@ from support.adder_rtl import SUMS, clocked, combinational, values
 from support.people_write import CASES, DESIGNS, A, B
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.terms import leaves
 
 

@@ -11,8 +11,8 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 from support.said import as_recorded
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 

@@ -11,9 +11,9 @@ from prove.door import Run, mutant, run_prove
 from support.programs import EVERY_OPCODE, OUTPUTS, SINE_LIKE, STEPS, every_opcode, overflowing
 
 import dais_verif
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.prover import proof_cache
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)

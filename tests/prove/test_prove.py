@@ -10,8 +10,8 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode, overflowing
 from support.said import as_recorded
 
-from dais_verif.program import Program, load
-from dais_verif.program.graph import cone
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.graph import cone
 
 CORPUS = [
     "p01_addsub_tiny",

@@ -9,7 +9,7 @@ from prove.door import run_prove
 from support.adder import ADDER
 from support.said import as_recorded
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover import slang
 
 BODY = "begin t = v; r = 0; if (again) r = {}(1'b0, v + 5'd1); {} = t; end endfunction"

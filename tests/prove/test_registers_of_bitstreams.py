@@ -13,17 +13,17 @@ import pytest
 from support.bitstreams import require_icestorm
 from support.said import raises
 
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.errors import InputError, ProofError
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
-from dais_verif.flows.read_back.gates import bitstream_gates
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.machines.registers import open_registers
-from dais_verif.prover.sequential import equivalence
-from dais_verif.prover.sequential.answer import Equivalence
-from dais_verif.prover.sequential.equivalence import prove_equal
-from dais_verif.prover.sequential.rtl_side import rtl_gates
-from dais_verif.prover.sequential.sides import Port
+from dais_verif.base.errors import InputError, ProofError
+from dais_verif.hardware.bitstream.logic import ReadBack
+from dais_verif.prover.clocked.machines.registers import open_registers
+from dais_verif.prover.clocked.sequential import equivalence
+from dais_verif.prover.clocked.sequential.answer import Equivalence
+from dais_verif.prover.clocked.sequential.equivalence import prove_equal
+from dais_verif.prover.clocked.sequential.rtl_side import rtl_gates
+from dais_verif.prover.clocked.sequential.sides import Port
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.verbs.read_back.bitstreams import BitstreamFile, read_bitstream
+from dais_verif.verbs.read_back.gates import bitstream_gates
 
 slang = pytest.importorskip("dais_verif.prover.slang")
 

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from prove.door import Run, run_prove
 from support.said import as_recorded
 
-from dais_verif.program import assemble
-from dais_verif.prover.form import Form, key_of
-from dais_verif.prover.residues.atoms import Atoms
-from dais_verif.prover.residues.combinations import TooMuchError
-from dais_verif.prover.residues.recipes import Low, Masked, Negative
-from dais_verif.prover.residues.words import Words
+from dais_verif.prover.arithmetic.combinations import TooMuchError
+from dais_verif.prover.arithmetic.linear import Form, key_of
+from dais_verif.prover.arithmetic.recipes import Low, Masked, Negative
+from dais_verif.prover.arithmetic.residue_atoms import Atoms
+from dais_verif.prover.arithmetic.residues import Words
 from dais_verif.prover.terms import (
     Term,
     add,
@@ -40,6 +39,7 @@ from dais_verif.prover.terms import (
     zext,
 )
 from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.spec.program import assemble
 
 PROGRAM = assemble(
     """\
@@ -154,7 +154,7 @@ def rounded(rng: random.Random, x: Term) -> Term:
 
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(s, marks=pytest.mark.slow) for s in range(12, 1000))])
 def test_forms_have_the_values_of_their_terms(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.prover.residues.combinations._MOST_WORK", 20_000)
+    monkeypatch.setattr("dais_verif.prover.arithmetic.combinations._MOST_WORK", 20_000)
     with suppress(TooMuchError):
         check_values(seed)
 
@@ -305,7 +305,7 @@ class TestOneForm:
         assert masked.terms and key_of(masked) != key_of(low)
 
     def test_too_much_work_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("dais_verif.prover.residues.combinations._MOST_WORK", 3)
+        monkeypatch.setattr("dais_verif.prover.arithmetic.combinations._MOST_WORK", 3)
         x, y, z = (var(8, name) for name in "xyz")
         with pytest.raises(TooMuchError):
             self.keys(add(x, y, z), add(z, neg(y)), add(x, y))

@@ -10,8 +10,8 @@ from prove.door import mutant, run_prove
 from support.programs import dense_network, every_opcode, unproved
 from support.said import as_recorded
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 

@@ -12,15 +12,14 @@ from prove.soundness.rewritings import REWRITINGS, retimed, rewritten
 from support.places import CORPUS
 from support.said import raises
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import InputError
-from dais_verif.program import load
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.hardware.ports.interface import Clocking, packed
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import load
 
 NAMES = ("p01_addsub_tiny", "p14_v041_minmaxmul")
 

@@ -8,9 +8,9 @@ import pytest
 from prove.door import run_prove
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
-from dais_verif.program.assembler import assemble
+from dais_verif.base.errors import InputError
 from dais_verif.prover import slang
+from dais_verif.spec.program.assembler import assemble
 
 DECODER = assemble("layout v1\ninput x\ntable t = [\n1, 2, 4, 8,\n]\na = u2.0 input x\ny = u4.0 t[a]\noutput y = y\n")
 TABLE = assemble(

@@ -14,12 +14,12 @@ from support.programs import every_opcode
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.program import Program
-from dais_verif.prover.solving import sampling
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.prover.solve import sampling
 from dais_verif.prover.terms import Term, arithmetic
 from dais_verif.prover.terms.node import make
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 RTL = emit_verilog(EVERY)
@@ -102,7 +102,7 @@ def test_a_contradicted_proof_is_not_remembered(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.flows.proof import decide
+    from dais_verif.verbs.proof import decide
 
     monkeypatch.setattr(decide, "_FOREIGN_SECONDS", 0.0)
     sample = sample_of(run_prove(EVERY, tmp_path, rtl=RTL))

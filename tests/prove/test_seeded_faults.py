@@ -13,8 +13,8 @@ from support.door import command
 from support.programs import dense_network, every_opcode
 from support.rtl_bugs import BUGS, VARIANTS, Bug
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 DENSE = dense_network()

@@ -11,8 +11,8 @@ from support.door import run_sim
 from support.programs import dense_network, every_opcode
 from support.synthesis import EVERYTHING, synth
 
-from dais_verif.program import Program
-from dais_verif.synthesis.targets import TARGETS
+from dais_verif.hardware.synthesis.targets import TARGETS
+from dais_verif.spec.program import Program
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

@@ -9,11 +9,11 @@ from prove.door import run_prove
 from prove.reading import FRONT_ENDS, LIMITS, needs_yosys, term_of, value_of
 from support.adder import ADDER
 
-from dais_verif.dut.discover import ports_in
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
+from dais_verif.base.toolchain.sources import read_others
+from dais_verif.hardware.ports.discover import ports_in
+from dais_verif.hardware.synthesis.elaboration import elaborated as run_yosys
 from dais_verif.prover import slang, yosys
-from dais_verif.synthesis.elaboration import elaborated as run_yosys
-from dais_verif.toolchain.sources import read_others
 
 SUM = "model_inp[3:0] + model_inp[7:4]"
 DIFFERENCE = "model_inp[3:0] - model_inp[7:4]"

@@ -14,8 +14,8 @@ from prove.soundness.modules import INPUTS, Module
 from prove.soundness.readings import judge
 from prove.soundness.simulators import Bits, vectors
 
-from dais_verif.program import Program
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.spec.program import Program
 
 SUM = Program.build(
     [(-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0]

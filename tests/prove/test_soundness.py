@@ -20,8 +20,8 @@ from prove.soundness.mutants import KINDS, Mutant, all_mutants, sample
 from prove.soundness.subjects import SUBJECTS, Subject, subject
 from prove.soundness.witnesses import Witness, confirmed
 
-from dais_verif.prover.solving import pool
-from dais_verif.prover.solving.discharge import Discharge
+from dais_verif.prover.solve import pool
+from dais_verif.prover.solve.discharge import Discharge
 from dais_verif.record.proof import Method
 
 EVERY = subject("every opcode")

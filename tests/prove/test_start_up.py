@@ -69,7 +69,7 @@ IN_TIME = {
 def test_what_comes_too_late_for_the_first_vectors(
     name: str, front_end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dais_verif.flows.prove.simulate_out_of_step", lambda *said: None)  # or it would be simulated
+    monkeypatch.setattr("dais_verif.verbs.prove.simulate_out_of_step", lambda *said: None)  # or it would be simulated
     text, options = design(EARLY[name])
     run = run_prove(ADDER, tmp_path, "--front-end", front_end, *options, rtl=text)
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]

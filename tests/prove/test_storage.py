@@ -11,7 +11,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUMS, clocked, combinational, values
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover.slang import design
 
 SIGNED = "wire signed [7:0] s = IN; always @* casez (s)"

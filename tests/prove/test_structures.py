@@ -10,7 +10,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUMS, clocked, combinational, values
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 
 PARTS = "wire [3:0] A = IN[3:0], B = IN[7:4]; "
 PAIR = "typedef struct { logic [3:0] a; logic [6:0] b; } pair; "

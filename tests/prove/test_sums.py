@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from prove.door import Run, run_prove
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
-from dais_verif.program.json_writers import alir_json
-from dais_verif.program.opcodes import Code
-from dais_verif.prover.twins import first_twins
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.prover.equal_ops import first_twins
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.json_writers import alir_json
+from dais_verif.spec.program.opcodes import Code
 
 MODELS = Path(__file__).parents[1] / "alir"
 

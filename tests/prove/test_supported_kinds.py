@@ -15,7 +15,7 @@ from support.adder_rtl import SUMS, combinational
 from support.people_write import DESIGNS
 from support.said import raises
 
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.slang.kinds import CALLS, ENDING, FILLING, SYMBOLS, TABLES, How
 from dais_verif.prover.terms import leaves
 from dais_verif.prover.terms.evaluate import evaluate

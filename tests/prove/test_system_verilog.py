@@ -10,9 +10,9 @@ from support.door import run_sim
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.errors import StateError
-from dais_verif.program import Program
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import StateError
+from dais_verif.base.verdict import Verdict
+from dais_verif.spec.program import Program
 
 #: y0 = x0 + x1, y1 = -x0, y2 = word x1 of a table; inputs s4.1 and u3.0.
 ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (0, 0, 1, 0, (1, 4, 1)), (8, 1, -1, 0, (1, 3, 0))]

@@ -13,19 +13,18 @@ from support.programs import dense_network, every_opcode
 from support.random_expressions import INPUTS, expression, result
 from support.said import as_recorded, raises
 
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import InputError
-from dais_verif.program import Program, load
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.hardware.ports.interface import packed
+from dais_verif.prover import cross_check as cross_check_proof
 from dais_verif.prover import slang
-from dais_verif.prover.cross_check import proof as cross_check_proof
-from dais_verif.prover.cross_check.proof import prove_with_both
-from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
+from dais_verif.prover.cross_check import CrossCheck, compare_readings, prove_with_both
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.results import ProofOptions, ProofWatcher
 from dais_verif.prover.slang import refuse_misread
-from dais_verif.prover.solving.pool import Pool
-from dais_verif.verdict import Verdict
+from dais_verif.prover.solve.pool import Pool
+from dais_verif.spec.program import Program, load
 
 EVERY = every_opcode()
 OPTIONS = ProofOptions(jobs=1)

@@ -16,7 +16,7 @@ from support.adder import ADDER
 from support.adder_rtl import SUM
 from support.said import as_recorded
 
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
 
 RIGHT = {
     "an undriven wire that nothing needs": f"wire [4:0] n; reg [4:0] y; always @* y = {SUM}; assign model_out = y;",

@@ -8,8 +8,8 @@ import pytest
 from prove.door import run_prove
 from support.said import as_recorded
 
-from dais_verif.program import Program
-from dais_verif.program.assembler import assemble
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.assembler import assemble
 
 SAME = assemble("input a\nx = u4.0 input a\noutput s = x\n")
 #: A hundred ops without names of signals: outputs are compared as a whole first.

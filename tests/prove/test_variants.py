@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 from support.adder import ADDER
 
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import emit_verilog
-from dais_verif.flows.mutation.proofs import Prover, Question, ToProve
-from dais_verif.mutation.sites import all_mutants, drawn
-from dais_verif.program import Program, load
-from dais_verif.program.ports import ports_of
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.mutation.sites import all_mutants, drawn
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover.random_simulation import random_vectors, trace
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
-from dais_verif.prover.stretching import stretched_vectors
-from dais_verif.prover.variants import Proved, proved_design
-from dais_verif.verdict import Verdict
+from dais_verif.prover.variants import Proved, proved_design, stretched_vectors
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.verbs.mutation.proofs import Prover, Question, ToProve
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
 _OPTIONS = ProofOptions(timeout=5.0, jobs=1, sample=0)

@@ -11,9 +11,9 @@ from prove.reading import needs_yosys
 from support.places import ALIR
 from support.said import as_recorded
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.program import Program
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.spec.program import Program
 
 VENDOR = Path(__file__).parent / "vendor"
 SUM = '[inputs]\nports = ["x0", "x1"]\n[outputs]\nports = ["y"]\n'

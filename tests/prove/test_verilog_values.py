@@ -13,7 +13,7 @@ import pytest
 from prove.reading import elaborated, term_of
 from support.said import raises
 
-from dais_verif.errors import InputError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, UnsupportedVerilog
 from dais_verif.prover.netlist import Cone
 from dais_verif.prover.slang import design, functions
 from dais_verif.prover.terms import add, const, leaves, var

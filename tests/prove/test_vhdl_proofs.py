@@ -8,9 +8,9 @@ import pytest
 from prove.door import Run, run_prove
 from support.said import as_recorded
 
-from dais_verif.errors import ToolError
-from dais_verif.program import Program
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.spec.program import Program
 
 #: y = 3 - x.
 PROGRAM = Program.build(

@@ -9,10 +9,10 @@ from prove.soundness import vhdl
 from prove.soundness.vhdl_entities import Entity
 from support.tier import examples
 
-from dais_verif.errors import ToolError
-from dais_verif.flows.proof import vhdl_probe
-from dais_verif.toolchain import tools
-from dais_verif.toolchain.limits import Limits
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.verbs.proof import vhdl_probe
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 from prove.soundness import vhdl
 from prove.soundness.vhdl_entities import Entity
 
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
 
 HEAD = """library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;
 entity {name} is

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.flows.proof.vhdl_probe import bench_of, misread
-from dais_verif.synthesis import vhdl_packages
-from dais_verif.toolchain.limits import Limits
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.prover.vhdl import packages as vhdl_packages
+from dais_verif.verbs.proof.vhdl_probe import bench_of, misread
 
 UNIT = """library ieee;
 use ieee.std_logic_1164.all;

@@ -11,9 +11,9 @@ from prove.door import run_prove
 from prove.reading import elaborated, term_of, value_of
 from support.adder import ADDER
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.prover.slang import design
-from dais_verif.prover.solving.smt import satisfy
+from dais_verif.prover.solve.smt import satisfy
 from dais_verif.prover.terms import as_written, bnot, concat, const, eq, extract, mul, ult, var
 from dais_verif.prover.terms.evaluate import evaluate
 

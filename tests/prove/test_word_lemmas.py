@@ -8,9 +8,9 @@ import pytest
 from prove.door import Run, run_prove
 from support.arithmetic_circuits import adder, inputs, multiplier, verilog
 
-from dais_verif.program import Program, assemble
-from dais_verif.prover.bit_level.aig import FALSE, Aig
-from dais_verif.prover.bit_level.bit_blasting import Word
+from dais_verif.prover.gates.aig import FALSE, Aig
+from dais_verif.prover.gates.bit_blasting import Word
+from dais_verif.spec.program import Program, assemble
 
 WIDTH = 12
 

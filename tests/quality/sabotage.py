@@ -62,13 +62,13 @@ if verb == "sim":
         outputs = run(self, batch, **options)
         return ((outputs[0] + 17) % 32 - 16, *outputs[1:])
     golden.Golden.run_raw = raised
-    import dais_verif.simulation.together as together, dais_verif.simulation.verify as verify
+    import dais_verif.simulation.in_parallel as together, dais_verif.simulation.verify as verify
     together.blame_expectation = verify.blame_expectation = lambda *arguments: None
 """,
     # The record is cut off in the middle.
     "truncated record": """
 if verb == "sim":
-    from dais_verif.flows import work_folder as folder
+    from dais_verif.verbs import work_folder as folder
     write = folder.write_atomically
     folder.write_atomically = lambda path, data: write(path, data[: len(data) // 2])
 """,
@@ -80,15 +80,15 @@ if verb == "sim":
 """,
     "fewer vectors": """
 if verb == "sim":
-    import dais_verif.flows.simulate as flow
+    import dais_verif.verbs.simulate as flow
     made = flow.WithBoundaries
     flow.WithBoundaries = lambda program, rows, seed, **options: made(program, min(rows, 10), seed, **options)
 """,
     # All vectors that are sent are equal to the first one.
     "the same vector again": """
 if verb == "sim":
-    import dais_verif.flows.simulate as flow
-    from dais_verif.program.numbers import Batch
+    import dais_verif.verbs.simulate as flow
+    from dais_verif.spec.program.numbers import Batch
     class Stuck(flow.WithBoundaries):
         def slice(self, start, stop):
             first = super().slice(0, 1)
@@ -99,7 +99,7 @@ if verb == "sim":
     "no directed vectors": """
 if verb == "sim":
     import dais_verif.coverage as coverage
-    from dais_verif.program.numbers import Batch
+    from dais_verif.spec.program.numbers import Batch
     measure = coverage.measure
     def lazy(program, vectors, **options):
         return measure(program, vectors.slice(0, 3), **{**options, "directed": False})
@@ -130,9 +130,9 @@ if verb:
 """,
     "verdict always PASS": """
 if verb == "sim":
-    import dais_verif.flows.simulate as flow
+    import dais_verif.verbs.simulate as flow
     from dataclasses import replace
-    from dais_verif.verdict import Verdict
+    from dais_verif.base.verdict import Verdict
     finished = flow.finished_record
     flow.finished_record = lambda *arguments: replace(finished(*arguments), verdict=Verdict.PASS)
 """,
@@ -154,12 +154,12 @@ if verb == "sim":
 """,
     "overflow unchecked": """
 if verb == "sim":
-    import dais_verif.cli.sim as sim
+    import dais_verif.doors.cli.sim as sim
     sim.sim.params[[p.name for p in sim.sim.params].index("unchecked")].default = True
 """,
     "only one simulator": """
 if verb == "sim":
-    import dais_verif.flows.simulate as flow
+    import dais_verif.verbs.simulate as flow
     flow.simulators_for = lambda choice, sources: ("icarus",)
 """,
     # The prover always reads the design that is signed off, even if it is given another one.
@@ -177,7 +177,7 @@ if verb == "prove":
     import msgspec
     import dais_verif.prover.proof as proof
     from dais_verif.record.proof import Status
-    from dais_verif.verdict import Verdict
+    from dais_verif.base.verdict import Verdict
     prove = proof.prove
     def believe(*arguments, **options):
         found = prove(*arguments, **options)

@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.edits import edits, findings, not_found
 from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
-from dais_verif.program import write_binary
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
-from dais_verif.signoff.sshsig import fingerprint, public_key
-from dais_verif.signoff.sshsig import sign as ssh_sign
+from dais_verif.signoff.signatures import fingerprint, public_key
+from dais_verif.signoff.signatures import sign as ssh_sign
+from dais_verif.spec.program import write_binary
 
 #: A netlist that cannot be made, and a waiver for it.
 WAIVED = (

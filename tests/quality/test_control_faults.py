@@ -15,16 +15,16 @@ import pytest
 from support.places import FSM
 
 import dais_verif
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.fuzzing.generate.random_machines import random_machine
-from dais_verif.machine import Machine, Role, load_machine
-from dais_verif.machine.faults import Fault, control_faults
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_machine
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.simulation.machines.expected import expect
+from dais_verif.spec.machine import Machine, Role, load_machine
+from dais_verif.spec.machine.faults import Fault, control_faults
 from dais_verif.stimulus.generate_sequences import generate_sequences
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 CYCLES = 2000
 REAL = sorted(path.name for path in FSM.glob("f*"))

@@ -14,7 +14,7 @@ from quality.evidence import faults, files, kills, plot, programs
 from quality.evidence.rows import Row, read, worked
 from support import damage
 
-from dais_verif.errors import ProgramError
+from dais_verif.base.errors import ProgramError
 
 pytestmark = pytest.mark.slow  # about campaigns that run by hand
 

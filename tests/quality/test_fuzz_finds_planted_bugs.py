@@ -9,13 +9,13 @@ import pytest
 from support.planting import plant
 
 import dais_verif
-from dais_verif.emitter import ops
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import fast
 from dais_verif.golden.vm import compile as vm_compile
+from dais_verif.golden.vm import compile as vm_schedule
 from dais_verif.golden.vm import machine as vm_machine
-from dais_verif.golden.vm import schedule as vm_schedule
+from dais_verif.hardware.emitter import ops
 from dais_verif.prover import op_semantics
-from dais_verif.verdict import Verdict
 
 #: Cases per bug: two cores judge them in less than 15 seconds.
 CASES = 400

@@ -15,17 +15,17 @@ from support.said import raises
 from support.signing import MACHINE
 
 import dais_verif
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import MutationError, RequestError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.mutation import mutate as flow
-from dais_verif.flows.mutation.proofs import Proved, Prover, Question, ToProve, prove_all
-from dais_verif.flows.mutation.requests import MutationRequest
-from dais_verif.mutation.sites import all_mutants
-from dais_verif.program import Program, load
-from dais_verif.record.campaigns.mutation import MutationRecord
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import MutationError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.mutation.sites import all_mutants
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.interface import packed
+from dais_verif.record.campaigns import MutationRecord
+from dais_verif.spec.program import Program, load
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.mutation import mutate as flow
+from dais_verif.verbs.mutation.proofs import Proved, Prover, Question, ToProve, prove_all
+from dais_verif.verbs.mutation.requests import MutationRequest
 
 #: An input plus 1, and an OR-reduce of its low 8 bits that is 0 for only one input of 256.
 RARE = Program.build(
@@ -142,7 +142,7 @@ def test_a_proof_that_a_simulator_contradicts_has_an_exit_code_of_its_own(
     assert record.verdict is Verdict.UNSOUND
     assert record.verdict.exit_code == 8
     assert record.summary.unsound > 0
-    monkeypatch.setattr("dais_verif.flows.mutation.simulations.Bench.goes_wrong", lambda *_: False)
+    monkeypatch.setattr("dais_verif.verbs.mutation.simulations.Bench.goes_wrong", lambda *_: False)
     again = mutated(tmp_path, count=3)
     assert again.summary.unsound == 0  # a separate build of the mutant contradicts the shared testbench
     assert again.summary.unknown == record.summary.unsound
@@ -258,7 +258,7 @@ def test_mutants_of_a_machine_are_simulated_from_power_up_and_proved(
     blind = flow.mutate(MutationRequest(**asked, vectors=1))  # type: ignore[arg-type]
     assert blind.summary.killed_by_proof > 0
     with monkeypatch.context() as patched:
-        patched.setattr("dais_verif.flows.mutation.simulations.Bench.goes_wrong", lambda *_: False)
+        patched.setattr("dais_verif.verbs.mutation.simulations.Bench.goes_wrong", lambda *_: False)
         unconfirmed = flow.mutate(MutationRequest(**asked, vectors=1))  # type: ignore[arg-type]
         assert unconfirmed.summary.killed_by_proof == 0
         assert unconfirmed.summary.unknown >= blind.summary.killed_by_proof

@@ -12,23 +12,22 @@ from support.adder import ADDER
 from support.said import as_recorded, raises
 from support.signing import MACHINE
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import PipelineOptions, emit_verilog
-from dais_verif.errors import MutationError, RequestError, ToolError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.mutation import boards as module
-from dais_verif.flows.mutation.boards import Boards
-from dais_verif.flows.mutation.mutate import mutate
-from dais_verif.flows.mutation.proofs import Question
-from dais_verif.flows.mutation.requests import MutationRequest
-from dais_verif.mutation.sites import all_mutants
-from dais_verif.program import Program
-from dais_verif.record.campaigns.mutation import MutationRecord
+from dais_verif.base.errors import MutationError, RequestError, ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.mutation.sites import all_mutants
+from dais_verif.hardware.emitter import PipelineOptions, emit_verilog
+from dais_verif.hardware.ports.interface import Clocking, packed
+from dais_verif.record.campaigns import MutationRecord
 from dais_verif.simulation.verify import Finding
+from dais_verif.spec.program import Program
 from dais_verif.stimulus import generate
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.mutation import simulations as module
+from dais_verif.verbs.mutation.mutate import mutate
+from dais_verif.verbs.mutation.proofs import Question
+from dais_verif.verbs.mutation.requests import MutationRequest
+from dais_verif.verbs.mutation.simulations import Boards
 
 #: The input plus 1 in 8 bits, and the input: one vector does not kill all mutants.
 RARE = Program.build(

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from support.adder import ADDER
 
-from dais_verif.errors import RtlFileError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.mutation import mutate as flow
-from dais_verif.flows.mutation import simulations
-from dais_verif.flows.mutation.judged import Judged, fate_of
-from dais_verif.flows.mutation.proofs import Proved
-from dais_verif.flows.mutation.requests import MutationRequest
-from dais_verif.record.campaigns.mutation import MutationRecord, MutationSummary, score_of
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import RtlFileError
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import MutationRecord, MutationSummary, score_of
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.mutation import mutate as flow
+from dais_verif.verbs.mutation import simulations
+from dais_verif.verbs.mutation.mutate import Judged, fate_of
+from dais_verif.verbs.mutation.proofs import Proved
+from dais_verif.verbs.mutation.requests import MutationRequest
 
 _MODULE = """
 module model #(parameter P = 1) (input wire [7:0] model_inp, output wire [4:0] model_out);

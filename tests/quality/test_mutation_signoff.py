@@ -10,7 +10,7 @@ from support.edits import edits, findings, not_found
 from support.said import as_recorded
 from support.signing import MACHINE, QUICK, machine_project, project, sign, verify
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ from support.door import mutant, run_sim
 from support.programs import every_opcode
 from support.said import as_recorded
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation import launch
 from dais_verif.simulation.testbench.job import Answer
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 FAILURE = ("TOOL_FAILURE", 3)

@@ -18,12 +18,12 @@ import pytest
 from support.coverage_cases import names
 from support.slow_coverage import hit_bins
 
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast
 from dais_verif.golden.coverage_probes import CoverageProbes
-from dais_verif.program.numbers import Batch, Column
+from dais_verif.spec.program.numbers import Batch, Column
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from support.fast_cases import Way, beyond, isas, problems, random_vectors, vectors
 
-from dais_verif.errors import ProgramError
-from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.base.errors import ProgramError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import Op, Program
+from dais_verif.spec.program import Op, Program
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

@@ -9,8 +9,8 @@ from support.door import mutant, run_sim
 from support.programs import dense_network, every_opcode, sums_and_shifts
 from support.rtl_bugs import ALIR_BUGS, ALIR_VARIANTS, BUGS, VARIANTS, Bug
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 DENSE = dense_network()

@@ -10,7 +10,7 @@ from support.door import mutant, run_sim
 from support.programs import dense_network, every_opcode
 from support.said import as_recorded
 
-from dais_verif.emitter import emit_verilog
+from dais_verif.hardware.emitter import emit_verilog
 
 EVERY = every_opcode()
 DENSE = dense_network()

@@ -14,10 +14,10 @@ import pytest
 from quality.sabotage import LIAR, STALE_COMPILER, fake_icarus, sabotage
 from support.signing import DESIGN, GIVEN, QUICK, Ending, project, sign
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
-from dais_verif.signoff import sanity_checks
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.signoff import seeded_faults as sanity_checks
+from dais_verif.spec.program import Program
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"')
 BOTH = QUICK.replace('["icarus"]', '["icarus", "verilator"]')

@@ -20,11 +20,11 @@ from typing import Any
 
 from support.places import CORPUS
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.own_command import own_command
-from dais_verif.program import load
-from dais_verif.toolchain import tools, verilator_runtime
+from dais_verif.base.own_command import own_command
+from dais_verif.base.toolchain import tools, verilator_runtime
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import load
 
 __all__ = ["ANSWERS", "COMMANDS", "answers", "laid_out"]
 

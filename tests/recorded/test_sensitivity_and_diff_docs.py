@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import main
-from dais_verif.own_command import own_command
+from dais_verif.base.own_command import own_command
+from dais_verif.doors.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8").partition("\n## Names in cl-waffe2")[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import main
-from dais_verif.program import OPCODES
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import OPCODES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "vm.md").read_text(encoding="utf-8").partition("\n## Names in cl-waffe2")[0]

@@ -12,144 +12,194 @@ from pathlib import Path
 import pytest
 from support.sources import PACKAGE, files, nodes, text, tree
 
-#: The folders that a folder may import, and why no others. Modules beside the folders (``errors``, ``files``,
-#: ``verdict``, ...) are the base: any folder may import them.
+#: The rooms that a room may import besides ``base``, and why no others. A room is a folder, or a folder within one.
 MAY_IMPORT: dict[str, tuple[set[str], str]] = {
-    "program": (set(), "it is what all others stand on"),
-    "kernels": (
-        {"program", "machine"},
+    "base": (set(), "it is what all others stand on"),
+    "base.toolchain": (set(), "it knows tools and files, not what they are used for"),
+    "spec.program": (set(), "it says what must be computed, and knows nobody who computes it"),
+    "spec.machine": ({"spec.program"}, "it is made of programs"),
+    "compile.kernels": (
+        {"spec.program", "spec.machine"},
         "it says which elements blocks compute, and writes machines around them; it asks nobody what blocks compute",
     ),
-    "networks": (
-        {"program", "kernels", "machine", "approx"},
+    "compile.networks": (
+        {"spec.program", "spec.machine", "compile.kernels", "compile.approximation", "compile.network_folder"},
         "it becomes programs and machines, written with kernels, under knobs; who judges is elsewhere",
     ),
-    "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
-    "golden": ({"program", "machine", "kernels"}, "what judges the RTL must not share its bugs"),
-    "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
-    "dut": ({"program"}, "both judges look at a design through it"),
+    "compile.network_folder": (set(), "it names the files of a folder, whoever writes or reads it"),
+    "compile.approximation": (set(), "configurations and knobs are data: programs are made of them elsewhere"),
+    "golden": (
+        {"spec.program", "spec.machine", "compile.kernels", "subject"},
+        "what judges the RTL must not share its bugs",
+    ),
+    "hardware.emitter": ({"spec.program", "spec.machine"}, "what is judged must not know the judge"),
+    "hardware.ports": ({"spec.program"}, "both judges look at a design through it"),
+    "hardware.synthesis": ({"base.toolchain"}, "it knows RTL alone"),
+    "hardware.bitstream": (
+        {"base.toolchain"},
+        "what reads a bitstream back must know nothing of how it was made, or of what",
+    ),
     "prover": (
-        {"program", "machine", "dut", "record"},
+        {"spec.program", "spec.machine", "hardware.ports", "record", "base.toolchain"},
         "a third opinion must be its own; what it says is kept as it says it",
     ),
-    "stimulus": ({"program", "machine"}, "vectors come from the program or machine alone"),
-    "record": ({"program", "machine"}, "it is the ground floor: what is kept of a run, for all who write or read it"),
-    "approx": (set(), "configurations, knobs and exact convolutions are data: programs are made of them elsewhere"),
-    "toolchain": (set(), "it knows tools and files, not what they are used for"),
-    "synthesis": ({"toolchain"}, "it knows RTL alone"),
-    "bitstream": ({"toolchain"}, "what reads a bitstream back must know nothing of how it was made, or of what"),
-    "report": ({"program", "machine", "record"}, "a record holds facts and finds none"),
+    "stimulus": ({"spec.program", "spec.machine"}, "vectors come from the program or machine alone"),
+    "record": ({"spec.program", "spec.machine"}, "it is what is kept of a run, for all who write or read it"),
+    "report": ({"spec.program", "spec.machine", "record", "subject"}, "a record holds facts and finds none"),
     "coverage": (
-        {"program", "machine", "golden", "stimulus", "prover", "record"},
+        {"spec.program", "spec.machine", "golden", "stimulus", "prover", "record"},
         "it speaks of programs, machines and vectors, whatever hardware they run on",
     ),
     "simulation": (
-        {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "report", "toolchain"},
-        "it is called by flows, and knows neither their other stages nor the prover",
+        {
+            "spec.program",
+            "spec.machine",
+            "golden",
+            "hardware.ports",
+            "hardware.emitter",
+            "stimulus",
+            "record",
+            "report",
+            "base.toolchain",
+        },
+        "it is called by verbs, and knows neither their other stages nor the prover",
     ),
-    "confirmation": (
-        {"program", "coverage", "golden", "stimulus", "record", "simulation", "toolchain"},
+    "simulation.confirmation": (
+        {"spec.program", "coverage", "golden", "stimulus", "record", "simulation", "base.toolchain"},
         "what doubts the prover must not share its code",
     ),
-    "hil": (
-        {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "simulation", "toolchain"},
+    "simulation.boards": (
+        {
+            "spec.program",
+            "spec.machine",
+            "golden",
+            "hardware.ports",
+            "hardware.emitter",
+            "stimulus",
+            "record",
+            "simulation",
+            "base.toolchain",
+        },
         "a board stands in the place of a simulator",
     ),
-    "fuzzing": (
+    "campaigns.fuzzing": (
         {
-            "program",
-            "machine",
-            "kernels",
+            "spec.program",
+            "spec.machine",
+            "compile.kernels",
             "golden",
-            "dut",
-            "emitter",
+            "hardware.ports",
+            "hardware.emitter",
+            "hardware.synthesis",
             "prover",
             "stimulus",
             "coverage",
             "simulation",
-            "synthesis",
-            "hil",
-            "toolchain",
+            "simulation.boards",
+            "base.toolchain",
         },
         "it holds all that must agree against each other, and knows no use case",
     ),
-    "mutation": (
-        {"dut", "toolchain"},
+    "campaigns.mutation": (
+        {"hardware.ports", "base.toolchain"},
         "what changes RTL, and the bench that tells it from answers, must not know how answers are found",
     ),
+    "campaigns.regression": (
+        {"record", "base.toolchain", "subject"},
+        "a job is a process of its own: it knows commands and records, and shows nothing",
+    ),
     "subject": (
-        {"program", "machine", "kernels", "networks"},
+        {
+            "spec.program",
+            "spec.machine",
+            "compile.kernels",
+            "compile.networks",
+            "compile.network_folder",
+            "hardware.ports",
+            "base.toolchain",
+        },
         "it says what came in, and knows no verb",
     ),
-    "flows": (
+    "verbs": (
         {
             "subject",
-            "program",
-            "mutation",
-            "fuzzing",
-            "kernels",
-            "machine",
-            "approx",
-            "networks",
+            "spec.program",
+            "spec.machine",
+            "compile.kernels",
+            "compile.networks",
+            "compile.network_folder",
+            "compile.approximation",
+            "campaigns.fuzzing",
+            "campaigns.mutation",
+            "campaigns.regression",
             "golden",
-            "dut",
-            "emitter",
+            "hardware.ports",
+            "hardware.emitter",
+            "hardware.synthesis",
+            "hardware.bitstream",
             "prover",
             "stimulus",
             "record",
-            "toolchain",
-            "synthesis",
-            "bitstream",
             "coverage",
             "simulation",
-            "confirmation",
-            "hil",
-            "regression",
+            "simulation.boards",
+            "simulation.confirmation",
             "signoff",
+            "base.toolchain",
         },
-        "the command line is one of its clients, and nothing here prints; regressions and sign-offs are use cases, "
-        "too, that run the verbs as processes and know no flow",
+        "the command line is one of its clients, and nothing here prints",
     ),
-    "regression": (
-        {"record", "toolchain"},
-        "a job is a process of its own: it knows commands and records, and shows nothing",
+    "doors.cli": (
+        {"subject", "spec.program", "record", "verbs", "report"},
+        "it reads options, asks a verb, and prints the record",
     ),
-    "cli": (
-        {"subject", "program", "record", "flows", "report"},
-        "it reads options, asks a flow, and prints the record",
-    ),
-    "api": (
-        {"subject", "flows", "record", "golden"},
-        "it makes a request of its arguments and asks a flow; of the golden model it names the engines",
+    "doors.api": (
+        {"subject", "verbs", "record", "golden", "report"},
+        "it makes a request of its arguments and asks a verb; of the golden model it names the engines",
     ),
     "cocotb": (
-        {"program", "golden", "dut", "stimulus", "record", "report", "simulation", "flows", "toolchain"},
+        {
+            "spec.program",
+            "golden",
+            "hardware.ports",
+            "stimulus",
+            "record",
+            "report",
+            "simulation",
+            "verbs",
+            "base.toolchain",
+        },
         "it is for benches of users, as the API is for scripts, and puts the same parts together inside a simulator",
     ),
     "signoff": (
         {
-            "program",
-            "machine",
-            "bitstream",
+            "subject",
+            "spec.program",
+            "spec.machine",
+            "compile.networks",
+            "compile.network_folder",
+            "hardware.bitstream",
+            "hardware.ports",
             "coverage",
             "golden",
-            "dut",
             "stimulus",
             "record",
             "simulation",
-            "toolchain",
+            "base.toolchain",
         },
         "it runs the verbs as users do, judges what they leave, and shows nothing",
     ),
 }
 
+#: Folders that only hold rooms.
+HOUSES = {"spec", "hardware", "compile", "campaigns", "doors"}
 FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
-#: Folders that only flows may import: other folders know their results as records.
+#: Folders that only verbs may import: other folders know their results as records.
 LAST = ("signoff",)
 
-#: An exception: this module shows titles of targets and kinds of cells, which are tables in ``synthesis``.
-ALLOWED = {("report/synthesis_text.py", "synthesis")}
+#: An exception: this module shows titles of targets and kinds of cells, which are tables in ``hardware.synthesis``.
+ALLOWED = {("report/hardware_text.py", "hardware.synthesis")}
 
 
 @cache
@@ -162,15 +212,23 @@ def imports_of(path: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return frozenset(name.split(".")[1] for name in found if name.startswith("dais_verif."))
+    return frozenset(room_of(name.removeprefix("dais_verif.")) for name in found if name.startswith("dais_verif."))
+
+
+def room_of(name: str) -> str:
+    """Return the room of a module of the package."""
+    rooms = (room for room in MAY_IMPORT if name == room or name.startswith(f"{room}."))
+    return max(rooms, key=len, default=name.split(".")[0])
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_import_rule(folder: str) -> None:
     allowed, reason = MAY_IMPORT[folder]
-    for path in files(PACKAGE / folder):
+    for path in files(PACKAGE / folder.replace(".", "/")):
         name = path.relative_to(PACKAGE).as_posix()
-        others = imports_of(path) & FOLDERS - {folder} - allowed
+        if room_of(name.removesuffix(".py").replace("/", ".")) != folder:
+            continue
+        others = imports_of(path) & MAY_IMPORT.keys() - {folder, "base"} - allowed
         wrong = {other for other in others if (name, other) not in ALLOWED}
         assert not wrong, f"{name} imports {', '.join(sorted(wrong))}: {reason}"
 
@@ -183,7 +241,7 @@ def test_an_exception_is_needed(name: str, folder: str) -> None:
 def test_only_the_main_module_imports_the_command_line() -> None:
     for path in files():
         name = path.relative_to(PACKAGE).as_posix()
-        assert name.split("/")[0] in ("cli", "__main__.py") or "cli" not in imports_of(path), name
+        assert name.startswith(("doors/cli", "__main__.py")) or "doors.cli" not in imports_of(path), name
 
 
 def test_records_cannot_be_changed() -> None:
@@ -195,7 +253,7 @@ def test_records_cannot_be_changed() -> None:
     assert [name for name, mark in records if "frozen=True" not in mark] == []
 
 
-@pytest.mark.parametrize("folder", ["cli", "flows"])
+@pytest.mark.parametrize("folder", ["doors/cli", "verbs"])
 def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
     for path in files(PACKAGE / folder):
         for node in nodes(tree(path)):
@@ -205,29 +263,31 @@ def test_no_tree_without_a_type_is_handed_on(folder: str) -> None:
                 assert "dict[str, Any]" not in words, f"{path.relative_to(PACKAGE)}: {node.name}"
 
 
-def test_flows_know_no_terminal() -> None:
-    for path in files(PACKAGE / "flows"):
+def test_verbs_know_no_terminal() -> None:
+    for path in files(PACKAGE / "verbs"):
         words = {name for line in text(path).split("\n") if "import" in line for name in line.split()}
         assert not words & {"click", "rich"} and "sys.exit" not in text(path), path.name
 
 
 @pytest.mark.parametrize("folder", LAST)
-def test_nobody_but_flows_knows(folder: str) -> None:
+def test_nobody_but_verbs_knows(folder: str) -> None:
     for path in files():
         name = path.relative_to(PACKAGE).as_posix()
-        assert name.split("/")[0] in (folder, "flows") or folder not in imports_of(path), name
+        assert name.split("/")[0] in (folder, "verbs") or folder not in imports_of(path), name
 
 
 def test_each_folder_has_a_rule() -> None:
-    assert set(MAY_IMPORT) == FOLDERS
+    assert {room.split(".")[0] for room in MAY_IMPORT} == FOLDERS
+    inside = {f"{house}.{path.parent.name}" for house in HOUSES for path in (PACKAGE / house).glob("*/__init__.py")}
+    assert inside <= MAY_IMPORT.keys()
 
 
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("import dais_verif.emitter.ops", {"emitter"}),
-        ("from dais_verif.emitter import emit_verilog", {"emitter"}),
-        ("from dais_verif import emitter", {"emitter"}),
+        ("import dais_verif.hardware.emitter.ops", {"hardware.emitter"}),
+        ("from dais_verif.hardware.emitter import emit_verilog", {"hardware.emitter"}),
+        ("from dais_verif.hardware import emitter", {"hardware.emitter"}),
         ("def f():\n    from dais_verif.golden.batch import RULES\n", {"golden"}),
         ("import numpy\nfrom pathlib import Path\n", set()),
     ],
@@ -241,7 +301,7 @@ def test_a_simulator_is_started_before_what_it_does_not_need_is_loaded() -> None
     """Slow modules are not loaded before a simulator starts; they would add some percent to a run of a built design."""
     late = ("cocotb", "pytest", "rich", "filelock", "dais_verif.golden", "dais_verif.simulation.verify")
     code = (
-        "import sys, dais_verif.cli.sim\nfrom dais_verif.toolchain import tools\ntools.cocotb_entry()\n"
+        "import sys, dais_verif.doors.cli.sim\nfrom dais_verif.base.toolchain import tools\ntools.cocotb_entry()\n"
         f"print(*(name for name in {late} if name in sys.modules))"
     )
     path = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}

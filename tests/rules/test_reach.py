@@ -14,12 +14,12 @@ from reach import reached
 FILES = {
     "dais_verif/__init__.py": "",
     "dais_verif/low.py": "import os\n",
-    "dais_verif/high.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from dais_verif import api\n"
+    "dais_verif/high.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from dais_verif.doors import api\n"
     "def f():\n    from dais_verif.low import (\n        thing,\n    )\n",
-    "dais_verif/api/__init__.py": "",
-    "dais_verif/api/designs.py": "from dais_verif.cli import prove\n",
-    "dais_verif/cli/__init__.py": "",
-    "dais_verif/cli/prove.py": "",
+    "dais_verif/doors/api/__init__.py": "",
+    "dais_verif/doors/api/designs.py": "from dais_verif.doors.cli import prove\n",
+    "dais_verif/doors/cli/__init__.py": "",
+    "dais_verif/doors/cli/prove.py": "",
     "tests/support/__init__.py": "",
     "tests/support/door.py": "WORDS = ['prove', 'x']\n",
     "tests/unit/test_low.py": "from dais_verif.high import f\n",
@@ -36,8 +36,8 @@ FILES = {
     ("changed", "found"),
     [
         ("dais_verif/low.py", {"low"}),
-        ("dais_verif/cli/prove.py", {"verb", "lazy"}),
-        ("dais_verif/api/designs.py", {"lazy"}),
+        ("dais_verif/doors/cli/prove.py", {"verb", "lazy"}),
+        ("dais_verif/doors/api/designs.py", {"lazy"}),
         ("tests/support/door.py", {"verb"}),
         ("examples/sum.bin", {"data"}),
         ("pyproject.toml", {"low", "verb", "lazy", "data", "none"}),

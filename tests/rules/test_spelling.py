@@ -19,11 +19,11 @@ from support.said import as_recorded
 from support.sources import PACKAGE, files, nodes, tree
 
 import dais_verif
-from dais_verif import errors
-from dais_verif.cli.forms import TwoForms
-from dais_verif.cli.main import cli, main
-from dais_verif.cli.options.spelling import option_of
-from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
+from dais_verif.base import errors
+from dais_verif.base.errors import Argument, DaisError, InputError, RequestError, ToolError
+from dais_verif.doors.cli.forms import TwoForms
+from dais_verif.doors.cli.main import cli, main
+from dais_verif.doors.cli.options.spelling import option_of
 
 EVERY = every_opcode()
 ERRORS = {*errors.__all__, "EventError"}
@@ -101,7 +101,7 @@ def arguments() -> set[str]:
         node
         for path, module in trees()
         for node in module.body
-        if path.parts[0] == "flows" and isinstance(node, ast.ClassDef)
+        if path.parts[0] == "verbs" and isinstance(node, ast.ClassDef)
     ]
     lines = [line for request in requests for line in request.body]
     return names | {

@@ -10,11 +10,11 @@ import pytest
 from support.sources import PACKAGE, files, tree
 
 import dais_verif
-from dais_verif import errors
-from dais_verif.cli import main
-from dais_verif.troubleshooting import MEMORY, PAGE, section_of_error, section_of_verdict
-from dais_verif.troubleshooting_page import GROUPS, page
-from dais_verif.verdict import Verdict
+from dais_verif.base import errors
+from dais_verif.base.troubleshooting import MEMORY, PAGE, section_of_error, section_of_verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
+from dais_verif.doors.troubleshooting_page import GROUPS, page
 
 PROGRAM = str(PACKAGE.parent / "examples" / "quantised_mac.bin")
 CODES = [section.code for sections in GROUPS.values() for section in sections]

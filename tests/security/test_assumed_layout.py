@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.program import Program, load, write_binary
+from dais_verif.doors.cli.main import _run
+from dais_verif.spec.program import Program, load, write_binary
 
 #: Read in the other word order, no op can overflow; as it is written, the sum might.
 PROGRAM = Program.build(

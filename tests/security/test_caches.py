@@ -13,9 +13,9 @@ import pytest
 from support.said import as_recorded
 from support.signing import QUICK, project, sign
 
+from dais_verif.base.toolchain import tools, verilator_runtime
+from dais_verif.base.toolchain.tool_files import sha256_of
 from dais_verif.signoff.verbs import PRINTED, call, own_cache
-from dais_verif.toolchain import tools, verilator_runtime
-from dais_verif.toolchain.tool_files import sha256_of
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_an_installed_runtime_that_others_could_change_or_that_was_changed_is_no
     if change in EXPOSED:  # the seal alone does not show it: whoever can write can also seal
         assert verilator_runtime.intact(folder)
     assert verilator_runtime.ensure() == verilator_runtime.home() / folder.name and len(compiled) == 4
-    assert "python -m dais_verif.toolchain.verilator_runtime" in capfd.readouterr().err
+    assert "python -m dais_verif.base.toolchain.verilator_runtime" in capfd.readouterr().err
 
 
 def test_an_installed_runtime_of_another_user_is_not_used(

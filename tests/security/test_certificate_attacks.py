@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.signing import GIVEN, QUICK, forge, project, sign, verify
 
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
-from dais_verif.signoff.sshsig import fingerprint, public_key
-from dais_verif.signoff.sshsig import sign as ssh_sign
+from dais_verif.signoff.signatures import fingerprint, public_key
+from dais_verif.signoff.signatures import sign as ssh_sign
 
 KEY = Ed25519PrivateKey.generate()
 

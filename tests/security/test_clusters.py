@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.errors import ClusterError, ClusterFailure
-from dais_verif.regression.cluster import check_name, connect
+from dais_verif.base.errors import ClusterError, ClusterFailure
+from dais_verif.campaigns.regression.cluster import check_name, connect
 
 
 @pytest.mark.parametrize("name", ["tcp://head:8786", "ws://head:1", "ucx://head:1"])

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif import database
-from dais_verif.cli.main import _run
+from dais_verif.base import database
+from dais_verif.base.toolchain import build_cache
+from dais_verif.campaigns.regression.journal import History, Past
+from dais_verif.doors.cli.main import _run
 from dais_verif.prover import proof_cache
-from dais_verif.prover.solving.obligation_cache import ObligationCache
+from dais_verif.prover.solve.obligation_cache import ObligationCache
 from dais_verif.record.proof import Method
-from dais_verif.regression.history import History, Past
-from dais_verif.toolchain import build_cache
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 

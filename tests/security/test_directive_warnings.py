@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support.signing import DESIGN
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import write_binary
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import write_binary
 
 
 @pytest.fixture

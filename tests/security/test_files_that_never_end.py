@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from support.signing import DESIGN
 
-from dais_verif.cli import main
-from dais_verif.errors import FileError, InputError
-from dais_verif.files import read_plain, read_toml
-from dais_verif.program import write_binary
+from dais_verif.base.errors import FileError, InputError
+from dais_verif.base.files import read_plain, read_toml
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import write_binary
 
 #: The time limit in seconds for a verb that ends at once, with a margin for slow machines.
 PATIENCE = 30

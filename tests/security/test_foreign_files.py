@@ -11,23 +11,23 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import ApproximationError, BitstreamError, FileError, FuzzingError, InputError
-from dais_verif.flows.approximation.tune import _resumed
-from dais_verif.flows.cache import clear_cache
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.proof.links import hints_of
-from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
-from dais_verif.flows.work_folder import locked, work_folder
-from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.command import Command
-from dais_verif.fuzzing.files import KeptCase, case_names, require_place, write_case
-from dais_verif.fuzzing.generate.cases import made_case
-from dais_verif.printable import printable_lines
+from dais_verif.base.errors import ApproximationError, BitstreamError, FileError, FuzzingError, InputError
+from dais_verif.base.text import printable_lines
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.case import Case
+from dais_verif.campaigns.fuzzing.command import Command
+from dais_verif.campaigns.fuzzing.files import KeptCase, case_names, require_place, write_case
+from dais_verif.campaigns.fuzzing.generate.cases import made_case
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.signoff.session import require_ours
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.approximation.tune import _resumed
+from dais_verif.verbs.cache import clear_cache
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.proof.links import hints_of
+from dais_verif.verbs.proof.request import ProveRequest
+from dais_verif.verbs.read_back.bitstreams import BitstreamFile, read_bitstream
+from dais_verif.verbs.work_folder import locked, work_folder
 
 PROGRAM = Path(dais_verif.__file__).parents[1] / "examples" / "quantised_mac.bin"
 
@@ -192,7 +192,7 @@ def test_a_system_without_threads_is_no_bug(
 
 
 def test_a_command_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.fuzzing.command._MOST_BLOCKS", 8)
+    monkeypatch.setattr("dais_verif.campaigns.fuzzing.command._MOST_BLOCKS", 8)
     found = Command.of("command", "sh -c 'head -c 100000 /dev/zero >{out}'", ("out",))
     ending = found.run({"out": tmp_path / "big"}, tmp_path, 20)
     assert ending.status != 0

@@ -15,7 +15,7 @@ from support.signing import GIVEN, QUICK, Ending, forge, project, sign, verify
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.signoff.certificate import CERTIFICATE
-from dais_verif.signoff.checking import again
+from dais_verif.signoff.checking import recheck as again
 from dais_verif.signoff.form_parts import canonical
 
 ASKED = QUICK.replace("exhaustive_bits = 0", "exhaustive_bits = 8") + 'stages = ["mutation"]\n' + GIVEN

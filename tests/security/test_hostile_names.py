@@ -19,15 +19,14 @@ from rich.text import Text
 from support.pages import mismatch_run, passed_run
 from support.tier import examples
 
-from dais_verif.cli.main import _run
-from dais_verif.printable import command_line, printable, printable_lines
+from dais_verif.base.text import command_line, printable, printable_lines
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.report.github import commands_of, summary_of
 from dais_verif.report.html import Source, write_report
-from dais_verif.report.junit import junit_of
 from dais_verif.report.safe_console import SafeConsole
+from dais_verif.report.test_cases import commands_of, junit_of, summary_of
 from dais_verif.simulation.diagnosis.views import _WRITTEN_OTHERWISE, _words
-from dais_verif.verdict import Verdict
 
 #: Clears the screen, begins a line with a command, sets the window title, reverses the following text.
 EVIL = "a\n::error::gone\r\x1b[2J\x1b]0;pwned\x07\x9b31m\u2028::add-mask::x\u202e##[add-mask]y\x00\udcff\x7f"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.flows import check as check_flow
-from dais_verif.flows.work_folder import work_folder
-from dais_verif.verdict import Verdict, worst
+from dais_verif.base.verdict import Verdict, worst
+from dais_verif.doors.cli.main import _run
+from dais_verif.verbs import check as check_flow
+from dais_verif.verbs.work_folder import work_folder
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 

@@ -10,12 +10,12 @@ import click
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.cli.verb import FiniteRange, OutputPath, Verb
-from dais_verif.errors import SimulatorError
-from dais_verif.flows.proof.confirm import _remove
+from dais_verif.base.errors import SimulatorError
+from dais_verif.base.toolchain.private_files import copied
+from dais_verif.doors.cli import main
+from dais_verif.doors.cli.verb import FiniteRange, OutputPath, Verb
 from dais_verif.signoff.session import require_ours
-from dais_verif.toolchain.private_files import copied
+from dais_verif.verbs.proof.confirm import _remove
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 

@@ -11,15 +11,15 @@ import pytest
 from support.door import ROOT, environment
 from support.signing import DESIGN
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import ToolError
-from dais_verif.program import write_binary
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.toolchain.private_files import copied, original, shown
+from dais_verif.base.toolchain.process import Session
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.synthesis.elaboration import elaborated
+from dais_verif.prover.vhdl.reading import in_verilog
 from dais_verif.simulation.simulators import ghdl, icarus
-from dais_verif.synthesis.elaboration import elaborated
-from dais_verif.synthesis.vhdl import in_verilog
-from dais_verif.toolchain.limits import Limits
-from dais_verif.toolchain.private_files import copied, original, shown
-from dais_verif.toolchain.process import Session
+from dais_verif.spec.program import write_binary
 
 #: Names that shells, command files, scripts, make or C++ would interpret.
 NAMES = [

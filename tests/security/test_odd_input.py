@@ -28,15 +28,15 @@ from support.pages import (
 )
 from support.said import raises
 
-from dais_verif.cli.main import _run
-from dais_verif.dut.ports_file import read_ports_file
-from dais_verif.emitter.delays import read_delay_model
-from dais_verif.errors import DaisError, InputError, RecordError
-from dais_verif.program import write_binary
+from dais_verif.base.errors import DaisError, InputError, RecordError
+from dais_verif.campaigns.regression.manifest import read_manifest
+from dais_verif.doors.cli.main import _run
+from dais_verif.hardware.emitter.delays import read_delay_model
+from dais_verif.hardware.ports.ports_file import read_ports_file
 from dais_verif.record.read import parse_record
-from dais_verif.regression.manifest import read_manifest
 from dais_verif.signoff.policy import policy_of, read_policy
-from dais_verif.signoff.sshsig import read_signature, sign
+from dais_verif.signoff.signatures import read_signature, sign
+from dais_verif.spec.program import write_binary
 from dais_verif.stimulus import read_batch
 
 #: Values that replace other ones.

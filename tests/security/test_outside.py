@@ -8,9 +8,9 @@ import pytest
 from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
-from dais_verif.dut.outside import Use, macros_in, outside_of, uses_in
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.toolchain.data_files import never_read
+from dais_verif.base.toolchain.sources import never_read
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.hardware.ports.outside_effects import Use, macros_in, outside_of, uses_in
 
 HOSTILE = [
     'initial $system("id");',

@@ -12,10 +12,10 @@ from support.door import command, run_sim, save
 from support.said import as_recorded
 from support.signing import DESIGN
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import ToolError
-from dais_verif.toolchain.process import Session
-from dais_verif.toolchain.sandbox import SANDBOX, confined, wanted
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain.process import Session
+from dais_verif.base.toolchain.sandbox import SANDBOX, confined, wanted
+from dais_verif.hardware.emitter import emit_verilog
 
 BUBBLEWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 

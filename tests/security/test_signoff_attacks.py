@@ -9,8 +9,8 @@ import pytest
 from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, Ending, project, sign, verify
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 
 OPTIONAL = QUICK.replace('proof = "off"', 'proof = "optional"')

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.temporary import remove_abandoned, temporary_folder
+from dais_verif.base.temporary import remove_abandoned, temporary_folder
+from dais_verif.doors.cli.main import _run
 
 HOLD = """
 import sys
-from dais_verif.temporary import temporary_folder
+from dais_verif.base.temporary import temporary_folder
 with temporary_folder() as folder:
     (folder.path / "build").mkdir()
     print(folder.path, flush=True)
@@ -29,7 +29,7 @@ with temporary_folder() as folder:
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("dais_verif.temporary._looked", [float("-inf")])
+    monkeypatch.setattr("dais_verif.base.temporary._looked", [float("-inf")])
     return tmp_path
 
 

@@ -10,19 +10,18 @@ import pytest
 from support.said import as_recorded, raises
 from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
-from dais_verif.dut.outside import included_in
-from dais_verif.dut.verilog import included_by
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import CertificateError
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.rtl import RtlFacts
+from dais_verif.base.errors import CertificateError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.outside_effects import included_in
+from dais_verif.hardware.ports.verilog import included_by
+from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
-from dais_verif.signoff.copies import SUBJECT, copied
 from dais_verif.signoff.judge import Asked, of_subject
 from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.subject import Subject, file_hash, sha256_of
+from dais_verif.signoff.toolbox import SUBJECT, copied
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.verdict import Verdict
 
 INCLUDED = {
     '`include "a.vh"': ["a.vh"],
@@ -69,9 +68,9 @@ def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None
 
 def _verilated(design: RtlDesign, folder: Path) -> tuple[Path, ...]:
     """Run Verilator without the C++ compiler, and return the files that it read apart from ``design``."""
+    from dais_verif.base.toolchain import private_files, tools, verilator_runtime
+    from dais_verif.base.toolchain.process import Session
     from dais_verif.simulation.simulators import verilator
-    from dais_verif.toolchain import private_files, tools, verilator_runtime
-    from dais_verif.toolchain.process import Session
 
     folder.mkdir()
     found, own = tools.verilator(), private_files.copied(design.sources, folder)

@@ -13,11 +13,11 @@ import pytest
 from support.places import ALIR
 from support.streaming import Instance, stream, streaming
 
-from dais_verif.cli.main import _run as command
-from dais_verif.emitter import PipelineOptions
+from dais_verif.doors.cli.main import _run as command
 from dais_verif.golden import run
-from dais_verif.program import load
-from dais_verif.program.numbers import Batch
+from dais_verif.hardware.emitter import PipelineOptions
+from dais_verif.spec.program import load
+from dais_verif.spec.program.numbers import Batch
 
 MODELS = {
     **{folder.name: next(folder.glob("alir.json*")) for folder in sorted(ALIR.glob("a*"))},

@@ -9,8 +9,8 @@ from support.door import Run, run_sim
 from support.said import as_recorded
 from support.tier import some
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.spec.program import Program
 
 #: Inputs s4.0 and s6.1; outputs their sum s8.1, minus their product s11.1, and a constant 0.
 PROGRAM = Program.build(

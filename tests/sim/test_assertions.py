@@ -8,8 +8,8 @@ import pytest
 from support.adder import ADDER
 
 from dais_verif import simulate
+from dais_verif.base.verdict import Verdict
 from dais_verif.simulation import launch
-from dais_verif.verdict import Verdict
 
 WIRES = "input [7:0] model_inp, output [4:0] model_out"
 SUM = "model_inp[3:0] + model_inp[7:4]"

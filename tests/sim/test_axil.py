@@ -14,20 +14,20 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 from support.said import raises
 
-from dais_verif.emitter.registers import MAGIC, REGISTERS, VERSION
-from dais_verif.errors import InputError, SimulatorError
+from dais_verif.base.errors import InputError, SimulatorError
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import run_raw
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter.registers import MAGIC, REGISTERS, VERSION
 from dais_verif.simulation import launch
 from dais_verif.simulation.axis import simulate_axis
 from dais_verif.simulation.selfcheck import selfcheck_signatures, stimulus_words
 from dais_verif.simulation.simulators.build import build
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 BEATS = (1, 2, 16, 100)

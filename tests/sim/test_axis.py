@@ -12,15 +12,15 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.errors import InputError
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
 from dais_verif.simulation.axis import AxisFinding, AxisOutcome, simulate_axis
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import SCENARIOS
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 RESETS = sum(scenario.resets for scenario in SCENARIOS)

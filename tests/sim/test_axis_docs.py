@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from dais_verif.emitter.registers import register_table
-from dais_verif.emitter.rtl_library import AXIS_FILES, library_sources
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.emitter.registers import register_table
+from dais_verif.hardware.emitter.rtl_library import AXIS_FILES, library_sources
 
 PAGE = Path(__file__).parents[2] / "docs" / "emit.md"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.program import assemble
+from dais_verif.spec.program import assemble
 from tests.support.door import run_sim
 
 

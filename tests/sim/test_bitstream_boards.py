@@ -12,8 +12,8 @@ from support.bitstreams import BOARD, DESIGNS, chip_of, repacked, require_icesto
 from support.door import command
 from support.said import raises
 
-from dais_verif.errors import BoardError
-from dais_verif.hil.link import LoadedBitstream, parse_target
+from dais_verif.base.errors import BoardError
+from dais_verif.simulation.boards.link import LoadedBitstream, parse_target
 
 pytestmark = pytest.mark.usefixtures("icestorm")
 

@@ -13,12 +13,12 @@ from support.bitstreams import DESIGNS, chip_of, repacked, require_icestorm
 from support.signing import MACHINE, QUICK, Ending, machine_project, project, sign, verify
 
 import dais_verif
-from dais_verif.bitstream.configuration import Bit, Place
-from dais_verif.bitstream.pins_file import read_pins
-from dais_verif.bitstream.trace import TABLE, read_back
-from dais_verif.bitstream.unpack import unpack
-from dais_verif.flows.read_back.deployed import deployed_findings
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.bitstream.configuration import Bit, Place
+from dais_verif.hardware.bitstream.pins_file import read_pins
+from dais_verif.hardware.bitstream.trace import TABLE, read_back
+from dais_verif.hardware.bitstream.unpack import unpack
+from dais_verif.verbs.read_back.bitstreams import deployed_findings
 
 DEVICE = "ice40-hx1k-tq144"
 STAGES = 'stages = ["bitstream", "timing"]\n'

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.bitstream.logic import PortBit, Ram, ReadBack
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.synthesis.netlist import models
-from dais_verif.synthesis.targets import TARGETS
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.bitstream.logic import PortBit, Ram, ReadBack
+from dais_verif.hardware.bitstream.verilog import write_verilog
+from dais_verif.hardware.synthesis.netlist import models
+from dais_verif.hardware.synthesis.targets import TARGETS
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("yosys")]
 

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 from support.said import as_recorded
 
-from dais_verif.errors import SimulatorFailure, ToolError
+from dais_verif.base.errors import SimulatorFailure, ToolError
+from dais_verif.base.toolchain import tools, verilator_runtime
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.simulation.simulators.simulator import BuildOptions
-from dais_verif.toolchain import tools, verilator_runtime
+from dais_verif.simulation.simulators.simulator import BuildOptions, Simulation
 
 ADDER = """\
 module adder(input [31:0] model_inp, output [16:0] model_out);
@@ -65,7 +64,7 @@ async def is_wrong(dut):
 
 @cocotb.test()
 async def knows_seed_and_environment(dut):
-    slow = ("pytest", "_pytest", "asyncio", "pdb", "importlib.metadata", "dais_verif.program")
+    slow = ("pytest", "_pytest", "asyncio", "pdb", "importlib.metadata", "dais_verif.spec.program")
     loaded = [name for name in sys.modules if name.startswith(slow)]
     assert loaded == [], f"loading them takes 0.1 s: {loaded}"
     import asyncio
@@ -298,7 +297,7 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
     cache = folder / "cache"
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(cache))
     monkeypatch.setenv(verilator_runtime.PARANOID, "1")
-    command = [sys.executable, "-c", "from dais_verif.toolchain import verilator_runtime as r; r.ensure()"]
+    command = [sys.executable, "-c", "from dais_verif.base.toolchain import verilator_runtime as r; r.ensure()"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         wait_until(lambda: any(cache.glob("runtime/*/*.o")))

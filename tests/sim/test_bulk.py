@@ -17,10 +17,9 @@ from support.said import as_recorded
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.dut.interface import DesignInterface, Wire
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign
@@ -28,8 +27,9 @@ from dais_verif.simulation.testbench import bench
 from dais_verif.simulation.testbench.job import Job, chunk_name
 from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 ROWS = 3000

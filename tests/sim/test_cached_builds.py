@@ -14,14 +14,14 @@ import pytest
 from support.door import Run, command, mutant, run_sim
 from support.programs import every_opcode
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import ToolError
-from dais_verif.program import Program
+from dais_verif.base.errors import ToolError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import build_cache, tools, verilator_runtime
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import build_cache, tools, verilator_runtime
+from dais_verif.simulation.simulators.simulator import Simulation
+from dais_verif.spec.program import Program
 
 EVERY = every_opcode()
 

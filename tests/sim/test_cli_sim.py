@@ -15,8 +15,8 @@ import pytest
 from support.door import command, environment, mutant, run_sim, save
 from support.programs import every_opcode, overflowing
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program.graph import cone
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program.graph import cone
 
 EVERY = every_opcode()
 BAD = mutant(EVERY, "op_4 =", "+", "-")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from cocotb_tools.runner import get_runner
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import load
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.build import RtlDesign, build
+from dais_verif.spec.program import load
 
 ROOT = Path(__file__).parents[2]
 MAC = (ROOT / "examples" / "cocotb" / "mac.v").read_text()

@@ -20,12 +20,12 @@ import pytest
 from support.door import mutant
 from support.programs import every_opcode
 
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import emit_verilog
 from dais_verif.golden import run_raw
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job, chunk_name
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
 
 simulator = pytest.importorskip("cocotb_test.simulator")

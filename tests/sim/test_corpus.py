@@ -14,9 +14,9 @@ import pytest
 from support.places import CORPUS
 
 import dais_verif
-from dais_verif.cli.main import _run as command
-from dais_verif.emitter import emit_verilog
+from dais_verif.doors.cli.main import _run as command
 from dais_verif.golden import run
+from dais_verif.hardware.emitter import emit_verilog
 
 PROGRAMS = sorted(CORPUS.glob("p*")) if CORPUS.is_dir() else []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import SimulatorFailure, ToolError
+from dais_verif.base.errors import SimulatorFailure, ToolError
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus
 

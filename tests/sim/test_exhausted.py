@@ -8,8 +8,8 @@ import pytest
 from support.door import mutant, run_sim
 from support.said import as_recorded
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program
 
 
 def reading(bits: int) -> Program:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.toolchain import tools, verilator_runtime
+from dais_verif.base.toolchain import tools, verilator_runtime
 
 #: Every value up to 16 bits; for more bits the extreme values, their neighbours, and 10,000 random values.
 COMPARISON = """

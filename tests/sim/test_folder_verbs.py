@@ -9,7 +9,7 @@ from support.door import command
 from support.plugin import run_pytest
 from support.project_folders import alkaid_folder, da4ml_folder
 
-from dais_verif.cli.main import _VERBS
+from dais_verif.doors.cli.main import _VERBS
 
 _FEW = ("--vectors", 20, "--sim", "icarus")
 _JUDGED, _REFUSED = "judged", "refused"

@@ -26,12 +26,12 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode, overflowing
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.emitter import PipelineOptions, emit_pipeline
+from dais_verif.doors.cli import main
 from dais_verif.golden import Golden
-from dais_verif.hil.frames import Frame, Kind
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.simulation.boards.identity import Frame, Kind
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 
 EVERY = every_opcode()
 BITS = ports_of(EVERY).output_bits
@@ -398,7 +398,7 @@ class TestVerdicts:
                 first, *others = super().run_raw(*arguments, **more)
                 return (first ^ 1, *others)
 
-        monkeypatch.setattr("dais_verif.hil.verify.Golden", Wrong)
+        monkeypatch.setattr("dais_verif.simulation.boards.verify.Golden", Wrong)
         identity, compute = computing(EVERY)
         compute = spoiled(compute, lambda k: agrees)
         with python_board(identity, compute) as board, on_tcp(board) as target:

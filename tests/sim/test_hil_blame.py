@@ -14,8 +14,8 @@ from support.door import command
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import DaisError
-from dais_verif.flows.boards.taps import TapsSearch
+from dais_verif.base.errors import DaisError
+from dais_verif.verbs.boards.taps import TapsSearch
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MAC = EXAMPLES / "quantised_mac.bin"

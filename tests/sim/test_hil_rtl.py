@@ -14,14 +14,13 @@ import pytest
 from support.boards import link_to, verilated
 from support.programs import every_opcode
 
+from dais_verif.base.toolchain import tools
 from dais_verif.golden import run_raw
-from dais_verif.hil.emulator import write_design
-from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
-from dais_verif.hil.identity import PROTOCOL, Identity
-from dais_verif.program.ports import ports_of
+from dais_verif.simulation.boards.emulator import write_design
+from dais_verif.simulation.boards.identity import PROTOCOL, REPLY, Decoder, Frame, Identity, Kind, encode
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.toolchain import tools
 
 EVERY = every_opcode()
 PORTS = ports_of(EVERY)

@@ -11,17 +11,17 @@ from support.boards import on_tcp, verilated
 from support.door import Run, run_sim, save
 from support.machines import connect, counter, read_tree, signal, tree
 
-from dais_verif.api.designs import prove, run_on_board
+from dais_verif.base.verdict import Verdict
 from dais_verif.cocotb import DaisModel, exhaustive_vectors, generate_vectors
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulate_jointly import simulate_jointly
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.program import Program
+from dais_verif.doors.api.designs import prove, run_on_board
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.simulation.axis import simulate_axis
+from dais_verif.spec.program import Program
 from dais_verif.stimulus import generate
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulate_jointly import simulate_jointly
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 #: The constant 3 in two bits; no inputs.
 PROGRAM = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[])

@@ -18,8 +18,8 @@ from support.door import environment, mutant, run_sim, save
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.toolchain import verilator_runtime
+from dais_verif.base.toolchain import verilator_runtime
+from dais_verif.hardware.emitter import emit_verilog
 
 EVERY = every_opcode()
 BAD = mutant(EVERY, "op_4 =", "+", "-")
@@ -144,7 +144,7 @@ def test_ctrl_c_during_a_replay(
 def test_ctrl_c_while_python_executes_text(tmp_path: Path) -> None:
     """SIGINT while Python executes text, as it does for every named tuple, still gives our exit code."""
     (tmp_path / "interrupted.py").write_text(
-        "from dais_verif.cli import main\n"
+        "from dais_verif.doors.cli import main\n"
         "main.cli.main = lambda *_, **__: exec('import signal; signal.raise_signal(signal.SIGINT)')\n"
         "main.main(['sim'])\n"
     )

@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import DaisError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.regress import RegressionRequest, regress
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulate_jointly import simulate_jointly
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Program
-from dais_verif.program.listing import listing
+from dais_verif.base.errors import DaisError
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.campaigns.regression import plan
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.record.base import to_tree
 from dais_verif.record.read import read_record
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.regression import plan
-from dais_verif.simulation.jointly import join
-from dais_verif.simulation.jointly import verify as jointly
-from dais_verif.verdict import Verdict
+from dais_verif.simulation import joint_builds as join
+from dais_verif.simulation import joint_builds as jointly
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.listing import listing
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.regress import RegressionRequest, regress
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulate_jointly import simulate_jointly
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 
 def small() -> Program:

@@ -14,20 +14,19 @@ from numpy.typing import NDArray
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import InputError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.kernels.prove import compare_with_members
-from dais_verif.flows.kernels.source import KernelSource
-from dais_verif.flows.progress import SILENT
-from dais_verif.flows.prove import ProveRequest, prove
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.flows.tensors.simulate import simulate_tensors
-from dais_verif.kernels.folder import read_folder
+from dais_verif.base.errors import InputError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.folder import read_folder
+from dais_verif.doors.cli import main
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.kernels.source import KernelSource, compare_with_members
+from dais_verif.verbs.progress import SILENT
+from dais_verif.verbs.prove import ProveRequest, prove
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
+from dais_verif.verbs.tensors.simulate import simulate_tensors
 
 Capture = pytest.CaptureFixture[str]
 PARAMS = """

@@ -9,10 +9,10 @@ import pytest
 from support.kernel_frames import driven, read_back, whole
 
 import dais_verif
-from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_kernels import SHIPPED, asked
+from dais_verif.compile.kernels.forms.memory import memory_form
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.verdict import Verdict
 
 
 def passes(name: str, seed: int, folder: Path, simulators: list[str]) -> None:

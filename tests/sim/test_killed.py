@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from support.door import environment, run_sim, save
 
-from dais_verif.program import Program
-from dais_verif.toolchain import build_cache, tools, verilator_runtime
+from dais_verif.base.toolchain import build_cache, tools, verilator_runtime
+from dais_verif.spec.program import Program
 
 #: A program that passes four bits through.
 TINY = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])

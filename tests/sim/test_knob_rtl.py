@@ -14,19 +14,18 @@ from support.frames import held_in, results
 from support.places import HPVM
 
 import dais_verif
-from dais_verif.approx import KNOBS
-from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.machine import Machine
-from dais_verif.networks import Network, parse
-from dais_verif.networks.hardware.chain import chain_of
-from dais_verif.networks.hardware.frame import memory_frame
-from dais_verif.networks.hardware.memory import memory_network
-from dais_verif.networks.hardware.stream import build
-from dais_verif.networks.hardware.stream_frame import stream_frame
-from dais_verif.networks.hardware.unfold import unfold_chain
-from dais_verif.networks.knobs import Applied, Approximation
-from dais_verif.program import Program, write_binary
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.approximation import KNOBS
+from dais_verif.compile.networks import Network, parse
+from dais_verif.compile.networks.hardware.chain import chain_of
+from dais_verif.compile.networks.hardware.frame import memory_frame, stream_frame
+from dais_verif.compile.networks.hardware.memory import memory_network
+from dais_verif.compile.networks.hardware.stream import build
+from dais_verif.compile.networks.hardware.unfold import unfold_chain
+from dais_verif.compile.networks.knobs import Applied, Approximation
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs.diff import DiffRequest, diff
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 VECTORS = json.loads(gzip.decompress((HPVM / "conv_vectors.json.gz").read_bytes()))

@@ -17,21 +17,21 @@ from support.said import as_recorded, raises
 from support.stream_machines import mac, moving_sum, overflowing, write_stream
 
 import dais_verif
-from dais_verif.cli.main import _run
-from dais_verif.errors import MachineInputError, SimulatorError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.flows.wrapper import find_wrapper
-from dais_verif.kernels.forms.stream import StreamForm, stream_form
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import Tensor
-from dais_verif.machine import Machine
-from dais_verif.machine.streams import StreamPins, stream_of
+from dais_verif.base.errors import MachineInputError, SimulatorError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.stream import StreamForm, stream_form
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.structures import Tensor
+from dais_verif.doors.cli.main import _run
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.simulation.machines.streams import expected_stream, oracle_stream, random_beats
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.simulation.machines.axis import expected_stream, oracle_stream, random_beats
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.streams import StreamPins, stream_of
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
+from dais_verif.verbs.wrapper import find_wrapper
 
 MACHINES: dict[str, Callable[[], Machine]] = {
     "filter": moving_sum,

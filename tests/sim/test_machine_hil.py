@@ -19,19 +19,19 @@ from support.places import FSM
 from support.said import raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.emitter.machines.board import machine_board
-from dais_verif.errors import EmitterError
-from dais_verif.fuzzing.generate.random_machines import random_machine
-from dais_verif.hil.identity import Identity
-from dais_verif.machine import Machine, MachineBuilder, load_machine
-from dais_verif.machine.faults import control_faults
-from dais_verif.machine.restart import restart_of
-from dais_verif.program import FixedType, assemble
+from dais_verif.base.errors import EmitterError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_machine
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.hardware.emitter.machines.board import machine_board
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.simulation.boards.identity import Identity
+from dais_verif.spec.machine import Machine, MachineBuilder, load_machine
+from dais_verif.spec.machine.faults import control_faults
+from dais_verif.spec.machine.restart import restart_of
+from dais_verif.spec.program import FixedType, assemble
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FIFO_FILE = FSM / "f04_fifo" / "fsm.json.gz"

@@ -7,10 +7,10 @@ from pathlib import Path
 from support.stream_machines import mac
 
 import dais_verif
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.machine.text.writer import machine_text
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.report.html import Source, write_report
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine.text import machine_text
 
 
 def test_a_page_of_a_refuted_machine(tmp_path: Path) -> None:

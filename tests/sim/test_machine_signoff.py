@@ -17,10 +17,10 @@ from support.places import FSM
 from support.said import as_recorded
 from support.signing import GIVEN, MACHINE, QUICK, Ending, forge, machine_project, project, sign, verify
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.machine import load_machine, parse_machine
-from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.machine.faults import control_faults
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.spec.machine import load_machine, parse_machine
+from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.machine.faults import control_faults
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

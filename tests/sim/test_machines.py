@@ -17,17 +17,17 @@ from support.machines import NIBBLE, connect, counter, signal, tree
 from support.places import FSM
 from support.said import as_recorded, raises
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, MachineInputError, RequestError
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.pins import Pins
-from dais_verif.flows.simulate import simulate
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.machine import load_machine
+from dais_verif.base.errors import InputError, MachineInputError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.record.simulation import Blame, CyclePlace, SimulationRecord
 from dais_verif.simulation.machines import expected
+from dais_verif.spec.machine import load_machine
 from dais_verif.stimulus.generate_sequences import generate_sequence, generate_sequences
-from dais_verif.verdict import Verdict
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.pins import Pins
+from dais_verif.verbs.simulate import simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 #: A delay line, a memory that is written and a ROM, which cover all that the others have. Those run with faults below.

@@ -13,8 +13,8 @@ import pytest
 from support.onnx_networks import Build
 from support.project_folders import alkaid_folder, da4ml_folder
 
-from dais_verif.cli import main
-from dais_verif.cli.main import _VERBS
+from dais_verif.doors.cli import main
+from dais_verif.doors.cli.main import _VERBS
 from dais_verif.subject import Kind, open_subject
 from dais_verif.subject.matrix import MATRIX
 

@@ -12,10 +12,10 @@ import pytest
 from support.door import run_sim
 from support.synthesis import EVERYTHING, NEGATED, Made, synth
 
-from dais_verif.errors import ToolError
-from dais_verif.program import Program, assemble
-from dais_verif.synthesis.targets import TARGETS
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.synthesis.targets import TARGETS
+from dais_verif.spec.program import Program, assemble
 
 pytestmark = pytest.mark.usefixtures("yosys")
 

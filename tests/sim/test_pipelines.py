@@ -12,11 +12,11 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
 from support.streaming import Cycle, Instance, stream, streaming
 
-from dais_verif.emitter import PipelineOptions
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.program import Program, load
-from dais_verif.program.numbers import Batch
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.hardware.emitter import PipelineOptions
 from dais_verif.simulation.simulators.build import SIMULATORS
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import generate
 
 ROWS = 100
@@ -113,7 +113,7 @@ def test_a_stage_that_is_cut_into_scopes(simulator: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_many_scopes(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stages that are cut into scopes compute the same."""
-    monkeypatch.setattr("dais_verif.emitter.cut.MOST_SIGNALS", 12)
+    monkeypatch.setattr("dais_verif.hardware.emitter.module.MOST_SIGNALS", 12)
     instances = [instance(program, stages=n) for program in (EVERY, dense_network()) for n in (1, 4)]
     assert all("begin : stage_1_" in one.pipeline().text for one in instances)
     check(instances, simulator, tmp_path)

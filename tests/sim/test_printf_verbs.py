@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import KernelError
-from dais_verif.report.html.kernels.beside import picture_beside
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import KernelError
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
+from dais_verif.report.html.kernels import picture_beside
 
 RELU = """
 kernel = "relu"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.placement import Dut
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
-from dais_verif.machine.ports import CLOCK
-from dais_verif.program.ports import Ports
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.hardware.ports.interface import Dut
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.machines.simulate import simulate_machine
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.spec.machine.ports import CLOCK
+from dais_verif.spec.program.ports import Ports
 from dais_verif.stimulus.machines import InputSequence
-from dais_verif.verdict import Verdict
 
 
 def check(seed: int, folder: Path, simulator: str) -> SimulatorResult | None:

@@ -13,18 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.emitter import cut, emit_verilog
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.program import OPCODES, Program
-from dais_verif.program.checks import validate
-from dais_verif.program.model import Origin
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import Code, Data, Pattern
-from dais_verif.program.ports import ports_of
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.emitter import module as cut
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import SimulationOptions, verify
+from dais_verif.spec.program import OPCODES, Program
+from dais_verif.spec.program.checks import validate
+from dais_verif.spec.program.model import Origin
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import Code, Data, Pattern
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.verdict import Verdict
 
 ROWS = 300
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,10 +12,10 @@ from support.door import mutant, run_sim
 from support.programs import every_opcode
 from support.records import RECORD
 
-from dais_verif.errors import InputError
-from dais_verif.flows.work_folder import work_folder
-from dais_verif.program import Program
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.verbs.work_folder import work_folder
 
 EVERY = every_opcode()
 

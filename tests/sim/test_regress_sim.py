@@ -23,16 +23,16 @@ from support.door import mutant, save
 from support.programs import every_opcode
 from support.stream_machines import mac, moving_sum
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import Program, write_binary
+from dais_verif.base.toolchain import verilator_runtime
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.regression.journal import read_journal
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.read import read_record
-from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.schema import schema_path
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.regression.journal import read_journal
-from dais_verif.toolchain import verilator_runtime
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine.text import machine_text
+from dais_verif.spec.program import Program, write_binary
 
 EVERY = every_opcode()
 

@@ -11,20 +11,21 @@ from support.door import mutant
 from support.programs import every_opcode
 from support.waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
-from dais_verif.emitter import cut, emit_verilog
-from dais_verif.emitter.parts import path_of
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
-from dais_verif.simulation.diagnosis import replay
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.emitter import module as cut
+from dais_verif.hardware.emitter.module import path_of
+from dais_verif.simulation.diagnosis import views as replay
 from dais_verif.simulation.diagnosis.blame import Replay, replay_mismatch
 from dais_verif.simulation.simulators import verilator
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.packing import pack_inputs
 from dais_verif.simulation.verify import SimulationOptions, SimulationWatcher, verify
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 
 #: The wrong RTL computes 16 + 1 instead of 16 - 1; input 1 is halved, then floored to quarters.
 ROWS = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]

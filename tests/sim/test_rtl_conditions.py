@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support.door import Run, run_sim, save
 
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.simulate_jointly import simulate_jointly
-from dais_verif.flows.simulation_request import SimulationRequest
-from dais_verif.program.assembler import assemble
+from dais_verif.spec.program.assembler import assemble
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.simulate_jointly import simulate_jointly
+from dais_verif.verbs.simulation_request import SimulationRequest
 
 SUM = assemble("input a, b\nx = u16.0 input a\ny = u16.0 input b\ns = u17.0 x + y\noutput s = s\n")
 WIDE = assemble("input a, b\nx = u34.0 input a\ny = u34.0 input b\ns = u35.0 x + y\noutput s = s\n")

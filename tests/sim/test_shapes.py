@@ -10,8 +10,8 @@ from support.door import mutant, run_sim
 from support.places import LARGE
 
 from bench.shapes import attention, convolution
-from dais_verif.emitter import cut
-from dais_verif.program import Program, load
+from dais_verif.hardware.emitter import module as cut
+from dais_verif.spec.program import Program, load
 
 #: The convolution has 96 inputs and 1,192 ops, attention 16 and 376.
 SMALL = {"convolution": convolution(4, ops=250), "attention": attention(4, 4)}

@@ -10,7 +10,7 @@ import pytest
 from support.shown import PAGES, ROOT
 from support.transcripts import Step, matches, run
 
-from dais_verif.own_command import own_command
+from dais_verif.base.own_command import own_command
 
 _BLOCK = re.compile(r"^    \$ (?:\.venv/bin/)?((?:dais-verif|make|pytest) .*)\n((?:(?:    .*)?\n)*)", re.MULTILINE)
 

@@ -11,15 +11,15 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import InputError, RequestError
-from dais_verif.fuzzing.files import read_case
-from dais_verif.program import load
-from dais_verif.program.opcodes import INPUT, Code
-from dais_verif.record.fuzzing import ShrinkRecord
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.files import read_case
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.record.campaigns import ShrinkRecord
+from dais_verif.spec.program import load
+from dais_verif.spec.program.opcodes import INPUT, Code
 
 EXAMPLE = Path(__file__).parents[2] / "examples/quantised_mac.bin"
 pytestmark = pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
@@ -126,7 +126,7 @@ module model (input clk, input [11:0] model_inp, output reg [9:0] model_out);
 endmodule
 """
     kind = (0, 4, 0)
-    program = dais_verif.program.Program.build(
+    program = dais_verif.spec.program.Program.build(
         [(-1, j, -1, 0, kind) for j in range(3)] + [(0, 0, 1, 0, (0, 5, 0)), (0, 0, 2, 0, (0, 5, 0))],
         [(3, 0, 0), (4, 0, 0)],
         inp_shift=[0, 0, 0],
@@ -148,7 +148,7 @@ def test_five_thousand_ops(tmp_path: Path) -> None:
     for n in range(8, n_ops):
         mux, code = n % 3 == 0, Code.QUANT_NEG if n % 7 == 0 else Code.QUANT
         rows.append((Code.MUX if mux else code, n - 1, n - 8 if mux else -1, n - 5 if mux else 0, (1, 7, 0)))
-    program = dais_verif.program.Program.build(rows, [(n_ops - 1 - n, 0, 0) for n in range(8)], inp_shift=[0] * 8)
+    program = dais_verif.spec.program.Program.build(rows, [(n_ops - 1 - n, 0, 0) for n in range(8)], inp_shift=[0] * 8)
     text = emit_verilog(program)
     line = next(one for one in text.splitlines() if one.strip().startswith(f"op_{n_ops - 20} ="))
     path = tmp_path / "bad.v"

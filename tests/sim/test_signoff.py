@@ -20,8 +20,8 @@ from support.door import environment
 from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
-from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.passphrase import PASSPHRASE
+from dais_verif.base.passphrase import PASSPHRASE
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
 
 #: Folders of stages that run at the same time.
 SIDE_BY_SIDE = ("simulation-0", "proof")

@@ -11,9 +11,9 @@ import pytest
 from support.door import environment
 from support.signing import DESIGN, QUICK, Ending, project, sign, verify
 
-from dais_verif.dut.vhdl_ports import vhdl_roots_in
-from dais_verif.emitter import PipelineOptions, emit_pipeline
-from dais_verif.program import Program, load
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.hardware.ports.vhdl_ports import vhdl_roots_in
+from dais_verif.spec.program import Program, load
 
 VHDL = Path(__file__).parent / "vhdl"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli.main import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program, write_binary
 
 #: A relu whose operand is 0 for one input in four billion.
 KINK = Program.build(

@@ -13,16 +13,16 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode, overflowing
 from support.said import as_recorded
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import ToolError
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain.process import Session
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import Finding, SimulationOptions, SimulationWatcher, verify
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.toolchain.process import Session
-from dais_verif.verdict import Verdict
 
 EVERY = every_opcode()
 BOTH = SimulationOptions(check=False, icarus_rows=sys.maxsize)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from support.door import command
 
-from dais_verif.cli import main
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.doors.cli import main
 
 HERE = Path(__file__).parent / "vhdl"
 

@@ -8,7 +8,7 @@ import pytest
 from support.door import command, run_sim, save
 from support.said import as_recorded
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 #: Two s4.0 inputs, their sum, and minus it.
 SUM = Program.build(

@@ -9,8 +9,8 @@ import pytest
 from support.door import run_sim
 
 import dais_verif
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program
 
 A, B = (-1, 0, -1, 0, (1, 6, 0)), (-1, 1, -1, 0, (1, 6, 0))
 PROGRAM = Program.build(
@@ -58,7 +58,7 @@ def test_a_bug_in_the_search_leaves_the_difference(tmp_path: Path, monkeypatch: 
 
 
 def test_a_search_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.flows.wrong_lines._SECONDS", 0.0)
+    monkeypatch.setattr("dais_verif.verbs.wrong_lines._SECONDS", 0.0)
     run = run_sim(PROGRAM, tmp_path, rtl=unnamed("w7 - w8", "w7 + w8")[0])
     assert run.ending == ("RTL_MISMATCH", 1) and "lines" not in run.blame
 
@@ -71,9 +71,9 @@ def test_vectors_for_conditions_take_no_verdict_away(
         raise KeyError("x")
 
     if fault == "slow":
-        monkeypatch.setattr("dais_verif.flows.conditions._SECONDS", 0.0)
+        monkeypatch.setattr("dais_verif.verbs.conditions._SECONDS", 0.0)
     else:
-        monkeypatch.setattr("dais_verif.flows.conditions.directed_sides", broken)
+        monkeypatch.setattr("dais_verif.verbs.conditions.directed_sides", broken)
     run = run_sim(PROGRAM, tmp_path, "--conditions", rtl=unnamed("w7 - w8", "w7 - w8")[0])
     assert run.ending == ("PASS", 0)
     assert run.record["conditions"]["why"] and run.record["conditions"]["reached"] == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 __all__ = ["ADDER"]
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.approx import KNOBS
-from dais_verif.networks import Network, parse
-from dais_verif.networks.knobs import Applied, Approximation
-from dais_verif.networks.problems import NetworkError
+from dais_verif.compile.approximation import KNOBS
+from dais_verif.compile.networks import Network, parse
+from dais_verif.compile.networks.knobs import Applied, Approximation
+from dais_verif.compile.networks.problems import NetworkError
 from support.onnx_networks import Build
 
 __all__ = ["Case", "random_case"]

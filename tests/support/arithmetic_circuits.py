@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dais_verif.prover.bit_level.aig import FALSE, Aig
-from dais_verif.prover.bit_level.bit_blasting import Word
+from dais_verif.prover.gates.aig import FALSE, Aig
+from dais_verif.prover.gates.bit_blasting import Word
 
 __all__ = ["adder", "inputs", "multiplier", "verilog"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.emitter.axis import Identity, emit_axis_top
-from dais_verif.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.emitter.rtl_library import AXIL_FILES, AXIS_FILES, library_sources
+from dais_verif.hardware.emitter.wrapper import Identity, emit_axis_top
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = ["mutant_in_wrapper", "registered_core", "wrapped"]
 

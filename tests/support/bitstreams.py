@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import pytest
 
-from dais_verif.bitstream.chip import Chip, read_chip
-from dais_verif.bitstream.configuration import Bit, Configuration, Place
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.bitstream.pins_file import PortBit, read_pins
-from dais_verif.bitstream.trace import TABLE, read_back
-from dais_verif.bitstream.unpack import unpack
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.bitstream.chip import Chip, read_chip
+from dais_verif.hardware.bitstream.configuration import Bit, Configuration, Place
+from dais_verif.hardware.bitstream.logic import ReadBack
+from dais_verif.hardware.bitstream.pins_file import PortBit, read_pins
+from dais_verif.hardware.bitstream.trace import TABLE, read_back
+from dais_verif.hardware.bitstream.unpack import unpack
 
 __all__ = [
     "BOARD",

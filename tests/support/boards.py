@@ -21,21 +21,20 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, board_hash
 from dais_verif.golden import Golden
 from dais_verif.golden.machine import trace_machine
-from dais_verif.hil.emulator import build_board, start_board, write_design, write_machine_design
-from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
-from dais_verif.hil.identity import PROTOCOL, Identity
-from dais_verif.hil.link import Link
-from dais_verif.machine import Machine
-from dais_verif.machine.ports import bits_of, offsets_of
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter.machines.board import BOARD_CYCLES, board_bits, board_hash
+from dais_verif.simulation.boards.emulator import build_board, start_board, write_design, write_machine_design
+from dais_verif.simulation.boards.identity import PROTOCOL, REPLY, Decoder, Frame, Identity, Kind, encode
+from dais_verif.simulation.boards.link import Link
 from dais_verif.simulation.machines.rows import expected_rows
 from dais_verif.simulation.testbench.machine_job import UNKNOWN
 from dais_verif.simulation.testbench.packing import pack_outputs
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.ports import bits_of, offsets_of
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import ports_of
 
 _Mangle = Callable[[bytes], Iterator[tuple[float, bytes]]]
 

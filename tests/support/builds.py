@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dais_verif.toolchain import build_cache
+from dais_verif.base.toolchain import build_cache
 
 NAMES = ("simulation", "build.log")
 FACTS = {"simulator": "icarus", "top": "model", "version": "11.0"}

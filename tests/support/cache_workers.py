@@ -15,7 +15,7 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from dais_verif.toolchain import build_cache
+from dais_verif.base.toolchain import build_cache
 from support.builds import KEY, NAMES, built, key_called, put
 
 SPAWN = multiprocessing.get_context("spawn")

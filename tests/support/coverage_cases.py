@@ -8,14 +8,14 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
 from dais_verif.coverage import How, Measured
 from dais_verif.coverage.bins import GROUPS, Bins
 from dais_verif.coverage.count import count_batch
-from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden.coverage_probes import CoverageProbes
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import Vectors
 from support.slow_coverage import Bin, hit_bins
 

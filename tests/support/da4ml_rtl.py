@@ -9,8 +9,8 @@ import pytest
 from interop.networks import traced
 from interop.rtl import Rtl, write
 
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools
 
 __all__ = ["BUGS", "FORMS", "need_ghdl", "written"]
 

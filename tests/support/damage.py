@@ -17,19 +17,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import DaisError, InputError, ProgramError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import DaisError, InputError, ProgramError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import run, run_raw
-from dais_verif.program import LAYOUTS, Program, assemble, parse, read_binary, write_binary
-from dais_verif.program.conversion import as_it_was, to_alir, to_dais
-from dais_verif.program.graph import dead_ops, depths
-from dais_verif.program.json_file import looks_like_json, read_json
-from dais_verif.program.json_writers import alir_json
-from dais_verif.program.listing import listing
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import analyse
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import LAYOUTS, Program, assemble, parse, read_binary, write_binary
+from dais_verif.spec.program.conversion import as_it_was, to_alir, to_dais
+from dais_verif.spec.program.graph import dead_ops, depths
+from dais_verif.spec.program.json_file import looks_like_json, read_json
+from dais_verif.spec.program.json_writers import alir_json
+from dais_verif.spec.program.listing import listing
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.spec.program.ranges import analyse
 
 __all__ = [
     "PATIENCE",

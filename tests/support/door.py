@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program, write_binary
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.json_writers import alir_json
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.json_writers import alir_json
 
 __all__ = ["Run", "command", "environment", "mutant", "run_sim", "save"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dais_verif.errors import DaisError
-from dais_verif.record.certificate import CertificateFinding
+from dais_verif.base.errors import DaisError
+from dais_verif.record.signoff import CertificateFinding
 from dais_verif.signoff.checking.recheck import _judge, _subject, read_certificate
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.places import Places, find_files

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.cones import bits_of, input_bits
-from dais_verif.program.numbers import floor_to_grid
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import bits_of, input_bits
+from dais_verif.spec.program.numbers import floor_to_grid
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 

@@ -17,10 +17,9 @@ from typing import NoReturn
 
 import psutil
 
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.rtl import RtlFacts
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
-from dais_verif.verdict import Verdict
 
 __all__ = ["ENTRY", "MARK", "marked", "run"]
 
@@ -109,14 +108,14 @@ def marked(mark: str) -> list[str]:
 
 def patch() -> None:
     """Make all executors start fake jobs from now on."""
-    from dais_verif.regression import cluster, executors
+    from dais_verif.campaigns.regression import cluster, executors
 
     executors.Local = functools.partial(executors.Local, entry=ENTRY, preload=())  # type: ignore[assignment,misc]
     cluster.Cluster = functools.partial(cluster.Cluster, entry=ENTRY, preload=())  # type: ignore[assignment,misc]
 
 
 if __name__ == "__main__":
-    from dais_verif.cli.main import main
+    from dais_verif.doors.cli.main import main
 
     patch()
     main(sys.argv[1:])

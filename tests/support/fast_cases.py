@@ -17,12 +17,12 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram, isas
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = [
     # one comparison

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dais_verif.machine import Machine, MachineBuilder
-from dais_verif.program import FixedType, Program
+from dais_verif.spec.machine import Machine, MachineBuilder
+from dais_verif.spec.program import FixedType, Program
 
 __all__ = ["folded", "frame_of", "layer_weights", "multiplied", "shifted"]
 

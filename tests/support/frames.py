@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.flows.machines.frame import read_frame
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine
+from dais_verif.spec.machine import Machine
+from dais_verif.verbs.machines.frame import read_frame
 
 __all__ = ["driven", "held_in", "results"]
 

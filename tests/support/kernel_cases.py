@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from dais_verif.kernels.access import TensorAccess, map_region
-from dais_verif.kernels.chunks import chunk_count, chunk_size
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.data_types import DataType
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.regions import Region, Span
-from dais_verif.kernels.structures import (
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.data_types import DataType
+from dais_verif.compile.kernels.mapping import TensorAccess, map_region
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.regions import Region, Span, chunk_count, chunk_size
+from dais_verif.compile.kernels.structures import (
     AuxTensor,
     DeviceId,
     HabanaKernelInstantiation,
@@ -26,9 +25,13 @@ from dais_verif.kernels.structures import (
     TensorGeometry,
     WrittenBack,
 )
-from dais_verif.kernels.touched import judge_touched
-from dais_verif.kernels.tpc_lib.conversion import instantiation_from_tpc, instantiation_to_tpc, params_to_tpc
-from dais_verif.kernels.tpc_lib.entry_points import instantiate_tpc_kernel
+from dais_verif.compile.kernels.touched import judge_touched
+from dais_verif.compile.kernels.tpc_lib import (
+    instantiate_tpc_kernel,
+    instantiation_from_tpc,
+    instantiation_to_tpc,
+    params_to_tpc,
+)
 from support.upstream_kernels import upstream
 
 __all__ = ["KERNELS", "access_cases", "evaluate_access", "evaluate_glue", "glue_cases"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.machine import Machine
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.spec.machine import Machine
 
 __all__ = ["Range", "driven", "random_inputs", "read_back", "whole", "words"]
 

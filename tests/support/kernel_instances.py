@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.instance import KernelInstance, instance_of
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.shipped.moves import AXIS
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.program import FixedType
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.constants import constant_tensor
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.shipped.moves import AXIS
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.spec.program import FixedType
 
 __all__ = ["OUT", "S5", "WINDOW", "instance", "instances"]
 

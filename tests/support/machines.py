@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from dais_verif.golden.machine import Cycle, trace_machine
-from dais_verif.machine import Machine, parse_machine
-from dais_verif.program import FixedType
-from dais_verif.program.conversion import to_alir
+from dais_verif.spec.machine import Machine, parse_machine
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.conversion import to_alir
 
 __all__ = ["BIT", "block", "connect", "counter", "cycles", "machine", "read_tree", "same_machine", "signal", "tree"]
 

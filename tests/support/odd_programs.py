@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 from support.programs import every_opcode
 
 __all__ = ["ODD_PROGRAMS"]

@@ -13,8 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
+from dais_verif.compile.networks import Network
 from dais_verif.golden.run_any import run
-from dais_verif.networks import Network
 
 __all__ = ["Build", "Quant", "compare", "random_inputs", "reference"]
 

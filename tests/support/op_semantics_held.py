@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 
 from dais_verif.golden.oracle import RULES, Context, _Outside, quantise, two
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import Code
-from dais_verif.program.ports import ports_of
 from dais_verif.prover.op_semantics import bits_of, interpret_op, interpret_output
 from dais_verif.prover.terms import var
 from dais_verif.prover.terms.evaluate import evaluate
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import Code
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = [
     "BINARY",

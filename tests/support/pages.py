@@ -6,22 +6,13 @@ from dataclasses import replace
 
 import msgspec
 
-from dais_verif.program import Program
+from dais_verif.base.stopwatch import Stage
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import to_tree
+from dais_verif.record.campaigns import Job, JobResult, RegressionRecord
 from dais_verif.record.coverage import Coverage, CoverageGroup, CoverageRecord, OpenBin
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.proof import (
-    Claim,
-    Counterexample,
-    Method,
-    ProofRecord,
-    ProvedRtl,
-    Replay,
-    Sample,
-    Status,
-)
-from dais_verif.record.regression import Job, JobResult, RegressionRecord
-from dais_verif.record.rtl import RtlFacts
+from dais_verif.record.program import ProgramInfo, RtlFacts
+from dais_verif.record.proof import Claim, Counterexample, Method, ProofRecord, ProvedRtl, Replay, Sample, Status
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import (
     Blame,
@@ -38,8 +29,7 @@ from dais_verif.record.simulation import (
     Value,
     Waiver,
 )
-from dais_verif.stopwatch import Stage
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 from support.programs import every_opcode
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.types import type_of_interval
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.types import type_of_interval
 
 __all__ = ["dense_network", "every_opcode", "overflowing", "sum_of_many", "sums_and_shifts", "unproved"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.patterns import columns, simulate, value_of
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.prover.gates.patterns import columns, simulate, value_of
 from dais_verif.prover.terms import Term
 
 __all__ = ["random_graph", "random_term", "table"]

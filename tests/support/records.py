@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from dais_verif.program import Program
-from dais_verif.record.program import ProgramInfo
-from dais_verif.record.rtl import RtlFacts
-from dais_verif.record.simulation import (
-    Blame,
-    InputValue,
-    Mismatch,
-    SimulationRecord,
-    SimulatorResult,
-    Value,
-)
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.program import ProgramInfo, RtlFacts
+from dais_verif.record.simulation import Blame, InputValue, Mismatch, SimulationRecord, SimulatorResult, Value
+from dais_verif.spec.program import Program
 
 __all__ = ["RECORD"]
 

@@ -31,7 +31,7 @@ CACHE = ROOT / "build" / "reworded"
 ASKED = os.environ.get("DAIS_TESTS_REWORD") == "1"
 
 #: What holds few messages, but names of bins, words of SQLite, emitted RTL, and text that is compared with pages.
-_LEFT = ("coverage", "database.py", "emitter", "troubleshooting_page.py", "prover/slang/kinds")
+_LEFT = ("coverage", "base/database.py", "hardware/emitter", "doors/troubleshooting_page.py", "prover/slang/kinds")
 #: Calls and methods whose arguments are patterns, names or code.
 _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "replace", "startswith", "endswith"}
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
@@ -52,16 +52,18 @@ _WORD = re.compile(r"(?<![\w{}%$./\\-])[a-z]{3,}(?![\w{}%$/\\=-]|\.\w)")
 @cache
 def names() -> frozenset[str]:
     """Return the words that are names for users: of arguments, options and their values, verbs, fields of records."""
-    found = {path.stem for path in (PACKAGE / "cli").glob("*.py")}
-    for folder in ("api", "cli", "flows", "record"):
+    found = {path.stem for path in (PACKAGE / "doors" / "cli").glob("*.py")}
+    for folder in ("doors/api", "doors/cli", "verbs", "record"):
         for path in (PACKAGE / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 match node:
-                    case ast.arg(arg=name) if folder == "api":
+                    case ast.arg(arg=name) if folder == "doors/api":
                         found.add(name)
-                    case ast.AnnAssign(target=ast.Name(id=name)) if folder in ("flows", "record"):
+                    case ast.AnnAssign(target=ast.Name(id=name)) if folder in ("verbs", "record"):
                         found.add(name)
-                    case ast.Constant(value=str(name)) if folder == "cli" and re.fullmatch(r"-*[a-z]+(-[a-z]+)*", name):
+                    case ast.Constant(value=str(name)) if folder == "doors/cli" and re.fullmatch(
+                        r"-*[a-z]+(-[a-z]+)*", name
+                    ):
                         found.update(re.findall(r"[a-z]+", name))
     return frozenset(found - set(_COMMON.split()))
 

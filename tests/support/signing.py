@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.machine import parse_machine
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.signoff.certificate import CERTIFICATE, _canonical, _hash_of
+from dais_verif.spec.machine import parse_machine
+from dais_verif.spec.program import Program, write_binary
 
 __all__ = ["DESIGN", "MACHINE", "Ending", "forge", "machine_project", "project", "sign", "verify"]
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dais_verif.golden import oracle
-from dais_verif.program import FixedType, Program
+from dais_verif.spec.program import FixedType, Program
 
 __all__ = ["Bin", "all_bins", "hit_bins"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dais_verif.golden.oracle import RULES, Context, _Outside, outputs_of, quantise, two
-from dais_verif.program import FixedType, Program
+from dais_verif.spec.program import FixedType, Program
 
 __all__ = ["flipped_outputs"]
 

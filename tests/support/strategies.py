@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.program import Program
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.spec.program import Program
 
 __all__ = ["batches", "programs"]
 

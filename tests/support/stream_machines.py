@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.machine import Machine, MachineBuilder
-from dais_verif.program import FixedType, assemble
+from dais_verif.spec.machine import Machine, MachineBuilder
+from dais_verif.spec.program import FixedType, assemble
 
 __all__ = ["PINS", "delay", "mac", "moving_sum", "overflowing", "write_stream"]
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline
 from dais_verif.golden import run_raw
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.emitter import Pipeline, PipelineOptions, emit_pipeline
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators import icarus, verilator
 from dais_verif.simulation.simulators.simulator import BuildOptions
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 
 __all__ = ["Cycle", "Instance", "Seen", "stream", "streaming"]
 

@@ -8,8 +8,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dais_verif.cli import main
-from dais_verif.program import Program, assemble
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import Program, assemble
 from support.door import save
 
 __all__ = ["EVERYTHING", "NEGATED", "Made", "synth"]

@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.data_types import DataType
-from dais_verif.kernels.glue import Kernel, Patterns, Request
-from dais_verif.kernels.library import Library
-from dais_verif.kernels.patterns import AccessPattern
-from dais_verif.kernels.private import PrivateStructure
-from dais_verif.kernels.rules import (
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.data_types import DataType
+from dais_verif.compile.kernels.glue import Kernel, Patterns, Request
+from dais_verif.compile.kernels.library import Library
+from dais_verif.compile.kernels.patterns import AccessPattern
+from dais_verif.compile.kernels.rules import (
     access,
     block,
     ceil_div,
@@ -34,7 +33,7 @@ from dais_verif.kernels.rules import (
     window_fits,
     window_outputs,
 )
-from dais_verif.kernels.structures import AuxTensor, DeviceId, TensorGeometry, WrittenBack
+from dais_verif.compile.kernels.structures import AuxTensor, DeviceId, PrivateStructure, TensorGeometry, WrittenBack
 
 __all__ = ["upstream"]
 

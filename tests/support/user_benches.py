@@ -15,8 +15,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from dais_verif.base.errors import InputError
 from dais_verif.cocotb import DaisModel, Scoreboard, ScoreboardError, generate_vectors
-from dais_verif.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "examples" / "quantised_mac.bin"

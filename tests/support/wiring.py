@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dais_verif.dut.interface import Wire
-from dais_verif.program import FixedType
-from dais_verif.program.ports import Element
+from dais_verif.hardware.ports.interface import Wire
+from dais_verif.prover.bit_spans import Spans
 from dais_verif.prover.boundary import Boundary, Piece
 from dais_verif.prover.netlist import Clock, Cone, Driver, Netlist, Read, Signal
-from dais_verif.prover.spans import Spans
 from dais_verif.prover.terms import Term, const, extract, var
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.ports import Element
 
 __all__ = ["Seen", "Wiring", "over_inputs"]
 

@@ -13,10 +13,10 @@ import pytest
 from support.places import ALIR
 from support.said import as_recorded, raises
 
-from dais_verif.errors import ProgramError, ViolationError
+from dais_verif.base.errors import ProgramError, ViolationError
 from dais_verif.golden import oracle
-from dais_verif.program import Program, load, parse, write_binary
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.program import Program, load, parse, write_binary
+from dais_verif.spec.program.opcodes import Code
 
 X = [[], -1, [0], [-8, 7.5, 0.5], 0.0, 0.0]
 Y = [[], -1, [1], [0, 15, 1], 0.0, 0.0]

@@ -10,12 +10,12 @@ import pytest
 from support.places import ALIR
 from support.said import raises
 
-from dais_verif.cli import main
-from dais_verif.errors import LayoutError
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Origin, Program, assemble, load, write_binary
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.listing import listing
+from dais_verif.base.errors import LayoutError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import Origin, Program, assemble, load, write_binary
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.listing import listing
 
 MODELS = sorted([*ALIR.glob("a*/alir.json*"), *ALIR.glob("legacy/*.json.gz")])
 TEXT = """input x

@@ -12,7 +12,7 @@ from support.places import ALIR
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 
 INTERVAL = [-64, 63.75, 0.25]
 

@@ -12,14 +12,14 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.approx import KNOBS as ALL_KNOBS
-from dais_verif.approx import parse as parse_configurations
-from dais_verif.flows.approximation import bounds
-from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
-from dais_verif.networks import Network
-from dais_verif.networks.approximate import Approximated, approximate
-from dais_verif.networks.differences import output_differences
-from dais_verif.networks.knobs import Applied, Approximation
+from dais_verif.compile.approximation import KNOBS as ALL_KNOBS
+from dais_verif.compile.approximation import parse as parse_configurations
+from dais_verif.compile.networks import Network
+from dais_verif.compile.networks.approximate import Approximated, approximate
+from dais_verif.compile.networks.differences import output_differences
+from dais_verif.compile.networks.knobs import Applied, Approximation
+from dais_verif.verbs.approximation import bounds
+from dais_verif.verbs.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 
@@ -202,7 +202,7 @@ def test_without_time_the_bound_stays_and_says_so() -> None:
 
 
 def test_a_solver_that_the_golden_model_contradicts_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.prover import widest
+    from dais_verif.prover import distance_limit as widest
 
     monkeypatch.setattr(
         widest.Apart, "within", lambda self, output, limit, seconds: widest.Answer(False, (Fraction(0),) * 16)

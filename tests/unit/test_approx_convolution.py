@@ -15,10 +15,10 @@ import pytest
 from support.places import HPVM
 from support.said import as_recorded, raises
 
-from dais_verif import approx
-from dais_verif.approx.half import STEPS, half_steps
-from dais_verif.approx.knobs import SUPPORTED
-from dais_verif.errors import ApproximationError, InputError
+from dais_verif.base.errors import ApproximationError, InputError
+from dais_verif.compile import approximation as approx
+from dais_verif.compile.approximation.convolution import STEPS, half_steps
+from dais_verif.compile.approximation.knobs import SUPPORTED
 
 VECTORS = json.loads(gzip.decompress((HPVM / "conv_vectors.json.gz").read_bytes()))
 CONV_KNOBS = sorted(number for number, knob in approx.KNOBS.items() if knob.approximation in SUPPORTED)

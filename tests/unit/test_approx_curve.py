@@ -9,8 +9,8 @@ import pytest
 from support.places import HPVM
 from support.said import raises
 
-from dais_verif import approx
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.compile import approximation as approx
 
 PARETO = json.loads((HPVM / "pareto.json").read_text())["pareto"]
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from support.places import HPVM
 
 import dais_verif
-from dais_verif.approx import KNOBS, convolve
-from dais_verif.approx import read as read_configurations
-from dais_verif.approx.model import Node
-from dais_verif.networks.approximate import approximate
-from dais_verif.networks.graph import fuse
-from dais_verif.networks.problems import NetworkError
+from dais_verif.compile.approximation import KNOBS, convolve
+from dais_verif.compile.approximation import read as read_configurations
+from dais_verif.compile.approximation.configuration import Node
+from dais_verif.compile.networks.approximate import approximate
+from dais_verif.compile.networks.graph import fuse
+from dais_verif.compile.networks.problems import NetworkError
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 Reals = NDArray[np.float64]

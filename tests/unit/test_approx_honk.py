@@ -9,10 +9,10 @@ import pytest
 from support.places import HPVM
 
 import dais_verif
-from dais_verif.approx import KNOBS, convolve
-from dais_verif.approx import read as read_configurations
-from dais_verif.approx.problems import ConfigurationError
-from dais_verif.networks.approximate import approximate
+from dais_verif.compile.approximation import KNOBS, convolve
+from dais_verif.compile.approximation import read as read_configurations
+from dais_verif.compile.approximation.problems import ConfigurationError
+from dais_verif.compile.networks.approximate import approximate
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 HONK = HPVM / "honk_best.txt"

@@ -8,10 +8,10 @@ import pytest
 from support.places import HPVM
 from support.said import as_recorded, raises
 
-from dais_verif import approx
-from dais_verif.approx.knob_file import parse_knobs
-from dais_verif.approx.knobs import SUPPORTED
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.compile import approximation as approx
+from dais_verif.compile.approximation.knob_file import parse_knobs
+from dais_verif.compile.approximation.knobs import SUPPORTED
 
 TABLE = HPVM / "global_knobs.txt"
 GOOD = b"perf,170\t1,5,4\t1.25\ttensorConvolution\ttensorConvApprox\tdev\tconv\n"

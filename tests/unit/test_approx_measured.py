@@ -12,10 +12,10 @@ import pytest
 from support.places import HPVM
 from support.said import as_recorded, raises
 
-from dais_verif import approx
-from dais_verif.approx import Accuracy
-from dais_verif.errors import ApproximationError, InputError
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import ApproximationError, InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile import approximation as approx
+from dais_verif.compile.approximation import Accuracy
 
 HONK = approx.read(HPVM / "honk_best.txt")
 NETWORK = [["conv", "add", "relu", "pool_max"]] * 2 + [["mul", "add"], ["softmax"]]

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.approx import read as read_configurations
-from dais_verif.cli import main
-from dais_verif.errors import ApproximationError, InputError, RequestError
-from dais_verif.flows.approximation.networks import read_samples
-from dais_verif.networks import Network
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import ApproximationError, InputError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.approximation import read as read_configurations
+from dais_verif.compile.networks import Network
+from dais_verif.doors.cli import main
+from dais_verif.verbs.approximation.opened import read_samples
 
 pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -127,9 +127,9 @@ def test_a_budget_that_is_no_number_is_refused() -> None:
 
 
 def test_a_page_shows_what_was_measured(measured: tuple[Path, Any], tmp_path: Path) -> None:
+    from dais_verif.base.verdict import Verdict
     from dais_verif.record.approximation import Measured, MeasuredRecord
-    from dais_verif.report.html.measured import charts_of, write_page
-    from dais_verif.verdict import Verdict
+    from dais_verif.report.html.configurations import charts_of, write_page
 
     record = measured[1]
     shown = [{**one, "cells": {"LUT": 10 * at}, "depth": at} for at, one in enumerate(record["measured"])]
@@ -145,7 +145,7 @@ def test_a_page_shows_what_was_measured(measured: tuple[Path, Any], tmp_path: Pa
 
 
 def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dais_verif.flows.approximation import measure
+    from dais_verif.verbs.approximation import measure
 
     monkeypatch.setattr(measure, "plain_bounds", lambda exact, made: (0,) * 10)
     text = CONFIGURATIONS.read_text()

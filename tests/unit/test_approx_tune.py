@@ -11,8 +11,8 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.approx import read as read_configurations
-from dais_verif.errors import ApproximationError, InputError, RequestError
+from dais_verif.base.errors import ApproximationError, InputError, RequestError
+from dais_verif.compile.approximation import read as read_configurations
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 
@@ -132,9 +132,9 @@ def test_losses_of_single_knobs_say_what_is_tried_together() -> None:
     """
     from fractions import Fraction
 
-    from dais_verif.flows.approximation.choices import Space
-    from dais_verif.flows.approximation.search import ROUND, Search
-    from dais_verif.networks.graph import FusedNode, FusedOp
+    from dais_verif.compile.networks.graph import FusedNode, FusedOp
+    from dais_verif.verbs.approximation.choices import Space
+    from dais_verif.verbs.approximation.tune import ROUND, Search
 
     nodes = tuple(FusedNode(n, (FusedOp("conv", f"c{n}", f"y{n}", 100),), (f"c{n}",), (), (f"y{n}",)) for n in (1, 2))
     space = Space(nodes, ((0, 0), (1, 0)), ((121, 125, 131), (121, 125, 131)))

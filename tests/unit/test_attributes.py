@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.simulation.simulators.attributes import without_computed_attributes
+from dais_verif.simulation.simulators.driven_inputs import without_computed_attributes
 
 TABLE = b"""module t #(parameter W = 8) (input [W-1:0] a);
   (* rom_style = (W <= 9) ? "distributed" : "block" *)

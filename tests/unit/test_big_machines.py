@@ -9,11 +9,11 @@ import pytest
 from support.big_machines import big_machine
 from support.counting import growth
 
-from dais_verif.emitter.machines import emit_machine
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.machine import Machine, validate
-from dais_verif.machine.step import conflict_of, step_of
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.spec.machine import Machine, validate
+from dais_verif.spec.machine.step import conflict_of, step_of
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 
 def elements(of: Machine) -> int:

@@ -12,18 +12,16 @@ from hypothesis import given
 from support.said import as_recorded, raises
 from support.strategies import programs
 
-from dais_verif.dut.bind import bind
-from dais_verif.dut.discover import Port, only_module, ports_in
-from dais_verif.dut.elements import in_words, sizings_of_inputs, sizings_of_outputs
-from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.interface import Clocking, DesignInterface, Wire
-from dais_verif.dut.placement import Dut, packed
-from dais_verif.dut.ports_file import PortsFile, Side
-from dais_verif.errors import InputError, ViolationError
-from dais_verif.flows import design_rtl
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.program import FixedType, Program
-from dais_verif.program.ports import ports_of
+from dais_verif.base.errors import InputError, ViolationError
+from dais_verif.hardware.ports.bind import bind, in_words, sizings_of_inputs, sizings_of_outputs
+from dais_verif.hardware.ports.discover import Port, only_module, ports_in
+from dais_verif.hardware.ports.encode import encode_outputs
+from dais_verif.hardware.ports.interface import Clocking, DesignInterface, Dut, Wire, packed
+from dais_verif.hardware.ports.ports_file import PortsFile, Side
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.verbs import design_rtl
+from dais_verif.verbs.designs import DesignRequest
 
 #: Inputs s4.0 and s6.1; outputs are their sum in s8.1, the negated sum, and a constant 0.
 SUM = Program.build(

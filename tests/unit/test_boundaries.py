@@ -9,8 +9,8 @@ from support.programs import every_opcode
 
 from dais_verif.coverage.boundaries import boundary_vectors, with_boundaries
 from dais_verif.golden.batch import compile_program
-from dais_verif.program import Program
-from dais_verif.program.assembler import assemble
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.assembler import assemble
 
 #: ``a <= 1234.296875`` on 34 bits.
 COMPARED = assemble("""layout v1

@@ -14,8 +14,8 @@ from support.builds import KEY, NAMES, key_called, keys, put, wait_until
 from support.cache_workers import SPAWN, at_once, hold, put_fetch_and_clear, put_many, put_the_same
 from support.said import raises
 
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import build_cache, process
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import build_cache, process
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from support.said import as_recorded
 
-from dais_verif.record.campaigns.mutation import MutationSummary, score_of
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import MutationSummary, score_of
 from dais_verif.signoff.certificate import Certificate, CertifiedStage
 from dais_verif.signoff.checking.comparison import FIELDS, of_mutants, of_stages
-from dais_verif.verdict import Verdict
 
 
 def test_every_field_of_a_certificate_is_decided_on() -> None:

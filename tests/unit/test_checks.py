@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import ProgramError
-from dais_verif.program import Program
-from dais_verif.program.checks import meaningless_data
+from dais_verif.base.errors import ProgramError
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.checks import meaningless_data
 
 LIMIT = 4096
 S4, U4 = (1, 3, 0), (0, 4, 0)

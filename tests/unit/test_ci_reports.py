@@ -14,20 +14,17 @@ from junitparser import JUnitXml
 from support.said import as_recorded, raises
 from support.tier import examples
 
-from dais_verif.errors import InputError
-from dais_verif.printable import printable
-from dais_verif.record.program import ProgramInfo
+from dais_verif.base.errors import InputError
+from dais_verif.base.text import printable
+from dais_verif.base.verdict import Verdict, worst
+from dais_verif.record.campaigns import Job, JobResult, RegressionRecord
+from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.proof import ProofRecord, ProvedRtl
 from dais_verif.record.read import AnyRecord
-from dais_verif.record.regression import Job, JobResult, RegressionRecord
-from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
-from dais_verif.report.cases import cases_of
-from dais_verif.report.github import append_summary, commands_of, summary_of
-from dais_verif.report.junit import junit_of
+from dais_verif.report.test_cases import append_summary, cases_of, commands_of, junit_of, summary_of
 from dais_verif.report.words import word_of
-from dais_verif.verdict import Verdict, worst
 
 PROGRAM = ProgramInfo("p.bin", "00", None, "v1", False, 1, 1, 1)
 

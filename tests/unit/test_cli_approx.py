@@ -17,9 +17,9 @@ from support.places import HPVM
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.cli.approx import approx as command
-from dais_verif.record.configurations import ConfigurationsRecord
+from dais_verif.doors.cli import main
+from dais_verif.doors.cli.approx import approx as command
+from dais_verif.record.approximation import ConfigurationsRecord
 
 ROOT = Path(__file__).parents[2]
 LENET, RESNET = HPVM / "lenet_mnist.txt", HPVM / "resnet18_cifar10.txt"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.own_command import own_command
-from dais_verif.program import Program, write_binary
+from dais_verif.base.own_command import own_command
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import Program, write_binary
 
 S4, S5, S6 = (1, 3, 0), (1, 4, 0), (1, 5, 0)
 X = [(-1, j, -1, 0, S4) for j in range(3)]

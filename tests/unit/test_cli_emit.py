@@ -9,9 +9,9 @@ import pytest
 from support.programs import every_opcode
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.emitter import DelayModel, PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.program import write_binary
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import DelayModel, PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.spec.program import write_binary
 
 EVERY = every_opcode()
 

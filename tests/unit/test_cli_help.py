@@ -10,9 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dais_verif.cli.forms import TwoForms
-from dais_verif.cli.grouped import GROUPS, RARE, GroupedCommand, group_of
-from dais_verif.cli.main import _VERBS, cli
+from dais_verif.doors.cli.forms import TwoForms
+from dais_verif.doors.cli.grouped import GROUPS, RARE, GroupedCommand, group_of
+from dais_verif.doors.cli.main import _VERBS, cli
 
 #: Up to this number, options need no titles.
 FEW = 12
@@ -29,7 +29,7 @@ REQUIRED = {
 
 def command_of(verb: str) -> click.Command:
     name = verb.replace("-", "_")
-    found = getattr(importlib.import_module(f"dais_verif.cli.{name}"), name)
+    found = getattr(importlib.import_module(f"dais_verif.doors.cli.{name}"), name)
     assert isinstance(found, click.Command)
     return found
 

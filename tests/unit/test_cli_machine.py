@@ -14,7 +14,7 @@ from support.places import FSM
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli.main import main
+from dais_verif.doors.cli.main import main
 
 FIFO = FSM / "f04_fifo"
 

@@ -11,11 +11,11 @@ import pytest
 from support.pages import PROGRAM, mismatch_run, passed_proof, passed_run, regression, signoff
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.program import Program, write_binary
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Times
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, write_binary
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.program import Program, write_binary
+from dais_verif.doors.cli import main
+from dais_verif.spec.program import Program, write_binary
 
 S4 = (1, 3, 0)
 #: x; x with one fractional bit; the same without its two lowest bits; max(x, 0); two ops that no op reads.

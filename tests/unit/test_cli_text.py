@@ -9,11 +9,11 @@ import pytest
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.base.errors import InputError, ProgramError
+from dais_verif.doors.cli import main
 from dais_verif.golden import run
-from dais_verif.program import assemble, load, write_binary
-from dais_verif.program.listing import listing
+from dais_verif.spec.program import assemble, load, write_binary
+from dais_verif.spec.program.listing import listing
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -12,9 +12,9 @@ import pytest
 from support.programs import every_opcode, overflowing
 from support.said import as_recorded
 
-from dais_verif.cli import main
+from dais_verif.doors.cli import main
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 from dais_verif.stimulus import generate
 
 EVERY = every_opcode()

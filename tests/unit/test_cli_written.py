@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
+from dais_verif.doors.cli.main import _run
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
@@ -52,7 +52,7 @@ def test_what_was_written_is_said(
 def test_pages_that_cannot_be_written_are_refused_before_the_work(
     words: list[str], work: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(importlib.import_module(f"dais_verif.cli.{words[0]}"), work, None)
+    monkeypatch.setattr(importlib.import_module(f"dais_verif.doors.cli.{words[0]}"), work, None)
     assert _run([*words, str(EXAMPLE), "--html", "absent/page.html"]) == 2
     says = "'absent/page.html': No such file"
     said = capfd.readouterr().err

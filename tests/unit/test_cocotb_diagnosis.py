@@ -11,14 +11,14 @@ from support.said import as_recorded, raises
 
 pytest.importorskip("cocotb")
 
+from dais_verif.base.errors import InputError
 from dais_verif.cocotb import diagnosis
 from dais_verif.cocotb.diagnosis import Rtl
 from dais_verif.cocotb.interface import dut_of
-from dais_verif.dut.placement import Dut
-from dais_verif.dut.ports_file import ports_from_tree, read_ports_file
-from dais_verif.errors import InputError
-from dais_verif.flows.pins import Pins
-from dais_verif.program import load
+from dais_verif.hardware.ports.interface import Dut
+from dais_verif.hardware.ports.ports_file import ports_from_tree, read_ports_file
+from dais_verif.spec.program import load
+from dais_verif.verbs.pins import Pins
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = load(ROOT / "examples" / "quantised_mac.bin")

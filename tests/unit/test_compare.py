@@ -16,14 +16,14 @@ from support.said import raises
 from support.strategies import batches
 from support.tier import examples
 
-from dais_verif.errors import InputError, ProgramError, ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import InputError, ProgramError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import compare as module
 from dais_verif.golden import oracle
 from dais_verif.golden.compare import Comparison, OpValues, compare, first_different_op
-from dais_verif.program import Program
-from dais_verif.program.checks import validate
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.checks import validate
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import generate_common
 
 S4, S5 = (1, 3, 0), (1, 4, 0)

@@ -18,16 +18,16 @@ from support.places import ALIR, CORPUS
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.errors import InputError, ProgramError, RequestError, ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import InputError, ProgramError, RequestError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
-from dais_verif.program import LAYOUTS, Program, assemble, load, parse, read_binary, write_binary
-from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
-from dais_verif.program.conversion.spelling import spelt
-from dais_verif.program.json_writers import alir_json, da4ml_json
-from dais_verif.program.opcodes import Code
-from dais_verif.program.types import type_of_interval
 from dais_verif.record.conversion import ConversionRecord
+from dais_verif.spec.program import LAYOUTS, Program, assemble, load, parse, read_binary, write_binary
+from dais_verif.spec.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
+from dais_verif.spec.program.conversion.spelling import spelt
+from dais_verif.spec.program.json_writers import alir_json, da4ml_json
+from dais_verif.spec.program.opcodes import Code
+from dais_verif.spec.program.types import type_of_interval
 
 S4, U4 = (1, 3, 0), (0, 4, 0)
 

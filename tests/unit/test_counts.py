@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.said import as_recorded
 
-from dais_verif.counts import counted, equal_text
+from dais_verif.base.text import counted, equal_text
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from support.slow_coverage import Bin, all_bins, hit_bins
 from support.strategies import batches
 from support.tier import examples
 
+from dais_verif.base.errors import ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
-from dais_verif.errors import ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import coverage_probes as seen_module
 from dais_verif.golden.coverage_probes import CoverageProbes
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch, Column
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch, Column
 
 Case = tuple[Program, list[list[Any]]]
 

@@ -14,12 +14,12 @@ from support.said import raises
 from support.slow_coverage import Bin, hit_bins
 from support.tier import examples
 
+from dais_verif.base.errors import ViolationError
 from dais_verif.coverage import Effort, How, Measured, measure, measured, summary
-from dais_verif.coverage.search import Search
-from dais_verif.errors import ViolationError
+from dais_verif.coverage.directed import Search
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import Generated
 
 #: Each method to decide bins on its own.

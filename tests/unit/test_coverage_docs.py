@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.cli.main import main
 from dais_verif.coverage.bins import GROUPS
+from dais_verif.doors.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.prover.deadline import OutOfTime, require_time, time_limit
+from dais_verif.prover.limits import OutOfTime, require_time, time_limit
 
 
 def test_a_limit_holds_inside_its_block() -> None:

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 import dais_verif
-from dais_verif.api.keywords import PROVE, SIMULATE, ProveOptions, SimulateOptions
-from dais_verif.cli.grouped import GroupedCommand
-from dais_verif.cli.options.declared import declared_options
-from dais_verif.errors import RequestError
-from dais_verif.flows.options import build, declared, from_keywords, option, options, require_options, words_of
+from dais_verif.base.errors import RequestError
+from dais_verif.doors.api.keywords import PROVE, SIMULATE, ProveOptions, SimulateOptions
+from dais_verif.doors.cli.grouped import GroupedCommand
+from dais_verif.doors.cli.options.declared import declared_options
+from dais_verif.verbs.options import build, declared, from_keywords, option, options, require_options, words_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,9 +116,9 @@ def test_a_signature_has_all_keywords_and_another_one_is_refused() -> None:
 
 
 def test_no_request_has_an_option_twice() -> None:
-    from dais_verif.flows.design_options import DesignOptions
-    from dais_verif.flows.proof.request import ProveRequest
-    from dais_verif.flows.simulation_request import SimulationRequest
+    from dais_verif.verbs.design_options import DesignOptions
+    from dais_verif.verbs.proof.request import ProveRequest
+    from dais_verif.verbs.simulation_request import SimulationRequest
 
     for request in (SimulationRequest, ProveRequest):
         names = [one.keyword for kind in (DesignOptions, request) for one in declared(kind)]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from dais_verif.cli import main
-from dais_verif.cli.defaults import read_defaults
-from dais_verif.errors import DaisError
+from dais_verif.base.errors import DaisError
+from dais_verif.doors.cli import main
+from dais_verif.doors.cli.defaults import read_defaults
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "sort_two.bin")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.emitter import DelayModel, read_delay_model
-from dais_verif.emitter.delays import _RULES, DEFAULT, delay_of
-from dais_verif.program import OPCODES, Program
+from dais_verif.hardware.emitter import DelayModel, read_delay_model
+from dais_verif.hardware.emitter.delays import _RULES, DEFAULT, delay_of
+from dais_verif.spec.program import OPCODES, Program
 
 ROOT = Path(__file__).parents[2]
 

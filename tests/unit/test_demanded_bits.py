@@ -13,10 +13,10 @@ from support.strategies import batches
 from support.tier import examples
 
 from dais_verif.golden import oracle
-from dais_verif.program import Program, load
-from dais_verif.program.demanded_bits import demanded_bits
-from dais_verif.program.graph import dead_ops
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.demanded_bits import demanded_bits
+from dais_verif.spec.program.graph import dead_ops
+from dais_verif.spec.program.numbers import Batch
 
 S8 = (1, 7, 0)
 X, Y = (-1, 0, -1, 0, S8), (-1, 1, -1, 0, S8)

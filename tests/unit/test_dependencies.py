@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.site import site
 
-from dais_verif.packages import BASE, EXTRAS, PACKAGES
+from dais_verif.base.packages import BASE, EXTRAS, PACKAGES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/developers/internals.md").read_text(encoding="utf-8")

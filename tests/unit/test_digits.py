@@ -11,8 +11,8 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
+from dais_verif.compile.networks import Network, read
 from dais_verif.golden.run_any import run
-from dais_verif.networks import Network, read
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "digits"

@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.approx import KNOBS, text_of
-from dais_verif.approx.perforation import fill_sources
-from dais_verif.approx.sampling import kept_elements, weight_factor
-from dais_verif.flows.approximation.choices import Choice, Space
-from dais_verif.flows.approximation.search import Search
-from dais_verif.flows.approximation.trials import Trial
-from dais_verif.networks import Network, read
+from dais_verif.compile.approximation import KNOBS, text_of
+from dais_verif.compile.approximation.convolution import fill_sources, kept_elements, weight_factor
+from dais_verif.compile.networks import Network, read
+from dais_verif.verbs.approximation.choices import Choice, Space
+from dais_verif.verbs.approximation.tune import Search, Trial
 
 pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -88,7 +86,7 @@ def test_no_draw_is_better_than_the_search() -> None:
 
 def test_the_shipped_file_is_what_a_search_found() -> None:
     """The golden model confirms the chosen configuration of the shipped file and its columns."""
-    from dais_verif.approx import choose, parse, read
+    from dais_verif.compile.approximation import choose, parse, read
 
     file = read(DIGITS / "tuned.txt", strict=True)
     best = choose(file, "1")

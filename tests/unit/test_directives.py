@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from support.said import as_recorded
 
-from dais_verif.dut.directives import Directives, as_synthesized, directives_of, readings, told
+from dais_verif.hardware.ports.directives import Directives, as_synthesized, directives_of, readings, told
 
 SEEN = {
     b"`ifdef SYNTHESIS": "SYNTHESIS",

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.progress import TaskID
 
-from dais_verif.report.simulation_display import Display
+from dais_verif.report.live import Display
 
 
 def shown(*, terminal: bool) -> tuple[Display, io.StringIO]:

@@ -9,8 +9,8 @@ import click
 import pytest
 from support.site import site
 
-from dais_verif.cli.main import cli
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 CONTEXT = click.Context(cli)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.said import raises
 
-from dais_verif.errors import ToolError
-from dais_verif.synthesis.dsp_rules import with_rules
+from dais_verif.base.errors import ToolError
+from dais_verif.hardware.synthesis.netlist import with_rules
 
 MODEL = """module DSP48E1 ();
 initial begin

@@ -15,12 +15,12 @@ from support.said import as_recorded
 from support.strategies import batches
 from support.tier import examples
 
-from dais_verif.errors import ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle, run, run_raw
 from dais_verif.golden.batch import compile_program
-from dais_verif.program import Program, load
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
 
 FAST = settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -11,11 +11,11 @@ import pytest
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.machine import Machine
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import Program, write_binary
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.text import machine_text
+from dais_verif.spec.program import Program, write_binary
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "make_machines.py"
 

@@ -9,8 +9,8 @@ import pytest
 
 import dais_verif
 from dais_verif.golden import run
-from dais_verif.program import write_binary
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.spec.program import write_binary
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "make_examples.py"

@@ -15,11 +15,11 @@ from support.said import raises
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.cones import input_bits
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import input_bits
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 
 

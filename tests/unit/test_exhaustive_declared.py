@@ -12,9 +12,9 @@ from support.exhaustive_vectors import check_promises, declare, port_rows, reads
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.program import Program
-from dais_verif.program.cones import input_bits
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import input_bits
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus.pseudo_exhaustive.domain import domain_of
 from dais_verif.stimulus.pseudo_exhaustive.plan import LeftOut, plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.emitter.expressions import Expression
+from dais_verif.hardware.emitter.expressions import Expression
 
 
 def test_bounds_are_those_of_the_values() -> None:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from support.fast_cases import Way, beyond, campaign, exact, isas, problems, random_vectors, safe_ops, vectors
 
-from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import Golden, oracle
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import OPCODES, Program, load
-from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.spec.program import OPCODES, Program, load
+from dais_verif.spec.program.ports import ports_of
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

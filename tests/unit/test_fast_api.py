@@ -22,13 +22,13 @@ from support.fast_cases import Way, beyond, forced, isas, planar_vectors, proble
 from support.said import raises
 
 from dais_verif import golden
-from dais_verif.errors import DaisError, InputError, VectorError, ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import DaisError, InputError, VectorError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import Golden
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import Program, load
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

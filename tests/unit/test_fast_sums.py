@@ -13,9 +13,9 @@ from support.places import ALIR
 from dais_verif.golden import Golden, oracle
 from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import Program, load
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import Code
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import Code
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

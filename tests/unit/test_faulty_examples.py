@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.errors import InputError, ViolationError
-from dais_verif.flows.machines.frame import read_frame
+from dais_verif.base.errors import InputError, ViolationError
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden.unroll import Frame
-from dais_verif.machine import Machine
-from dais_verif.machine.faults import control_faults
-from dais_verif.program import Program
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.faults import control_faults
+from dais_verif.spec.program import Program
+from dais_verif.verbs.machines.frame import read_frame
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "make_machines.py"
 

@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 from support.said import raises
 
-from dais_verif.dut.placement import packed as dut_of
-from dais_verif.errors import ToolError, ViolationError
+from dais_verif.base.errors import ToolError, ViolationError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import process
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.ports.interface import packed as dut_of
 from dais_verif.simulation import feed as module
 from dais_verif.simulation.feed import Feed, Outlet, chunk_size
 from dais_verif.simulation.scoreboard import DIGESTED
 from dais_verif.simulation.testbench.job import chunk_name, end_of
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import Vectors
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import process
 
 #: The output is the 90-bit input plus 1; a packed row has more than one word.
 WIDE = Program.build([(-1, 0, -1, 0, (1, 89, 0)), (4, 0, -1, 1, (1, 90, 0))], [(1, 0, 0)], inp_shift=[0])

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError, ProgramError
-from dais_verif.files import (
+from dais_verif.base.errors import InputError, ProgramError
+from dais_verif.base.files import (
     make_folder,
     replace_folder,
     require_writable,
     require_writable_folder,
     write_atomically,
 )
-from dais_verif.program import load
+from dais_verif.spec.program import load
 
 
 def test_a_file_is_written_and_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import InputError, ProgramError, VerdictError
-from dais_verif.flows.check import CheckRequest, check
-from dais_verif.program import Program, load
+from dais_verif.base.errors import InputError, ProgramError, VerdictError
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.check import CheckRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, load
+from dais_verif.verbs.check import CheckRequest, check
 
 S4 = (1, 3, 0)
 X = (-1, 0, -1, 0, S4)

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from dais_verif.cli import main
-from dais_verif.errors import InputError, VerdictError
-from dais_verif.flows.check import CheckRequest, check
-from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.own_command import own_command
-from dais_verif.program import Program, write_binary
+from dais_verif.base.errors import InputError, VerdictError
+from dais_verif.base.own_command import own_command
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
 from dais_verif.record.diff import DiffRecord
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs.check import CheckRequest, check
+from dais_verif.verbs.diff import DiffRequest, diff
 
 S6 = (1, 5, 0)
 X, Y = (-1, 0, -1, 0, (1, 4, 0)), (-1, 1, -1, 0, (1, 4, 0))

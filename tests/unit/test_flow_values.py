@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from support.said import raises
 
-from dais_verif.cli import main
-from dais_verif.errors import InputError, RequestError, ViolationError
-from dais_verif.flows.convert import ConversionRequest, convert
-from dais_verif.flows.golden.evaluate import EvaluationRequest, evaluate
-from dais_verif.flows.golden.explain import ExplanationRequest, explain
-from dais_verif.flows.golden.profile import ProfileRequest, profile
-from dais_verif.flows.golden.show import ListingRequest, show
-from dais_verif.program import Program, write_binary
+from dais_verif.base.errors import InputError, RequestError, ViolationError
+from dais_verif.doors.cli import main
 from dais_verif.record.evaluation import EvaluationRecord, ProfileRecord
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs.convert import ConversionRequest, convert
+from dais_verif.verbs.evaluate import EvaluationRequest, evaluate
+from dais_verif.verbs.explain import ExplanationRequest, explain
+from dais_verif.verbs.profile import ProfileRequest, profile
+from dais_verif.verbs.show import ListingRequest, show
 
 X = (-1, 0, -1, 0, (1, 3, 0))
 SUM = Program.build([X, (0, 0, 0, 0, (1, 4, 0))], [(1, 0, 0)], inp_shift=[0])

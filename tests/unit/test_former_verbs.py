@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dais_verif.cli.main import _FORMER, _run, cli
+from dais_verif.doors.cli.main import _FORMER, _run, cli
 from dais_verif.record.conversion import ConversionRecord
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "sort_two.bin")

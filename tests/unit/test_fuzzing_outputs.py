@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dais_verif.fuzzing.against import Interpreter
-from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.command import Command, Ending
-from dais_verif.program import assemble
+from dais_verif.campaigns.fuzzing.case import Case
+from dais_verif.campaigns.fuzzing.command import Command, Ending, Interpreter
+from dais_verif.spec.program import assemble
 
 CASE = Case(assemble("layout v1\ninput x\na = s60.0 input x\noutput y = a"), ((Fraction(2**53),),))
 

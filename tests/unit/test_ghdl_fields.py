@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from dais_verif.synthesis.ghdl_fields import divided
-from dais_verif.synthesis.ghdl_netlist import Gate, Module
-from dais_verif.synthesis.ghdl_verilog import written
+from dais_verif.prover.vhdl.ghdl_netlist import Gate, Module, divided
+from dais_verif.prover.vhdl.ghdl_verilog import written
 
 PLACE = ("m.vhd", 1, 1)
 

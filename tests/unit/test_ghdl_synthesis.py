@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import InputError, VhdlError
-from dais_verif.synthesis import vhdl
-from dais_verif.synthesis.ghdl_netlist import Gate, Module, modules
-from dais_verif.synthesis.ghdl_variants import lost_variants, with_lost_variants
-from dais_verif.synthesis.ghdl_verilog import written
-from dais_verif.synthesis.vhdl_packages import redirected
+from dais_verif.base.errors import InputError, VhdlError
+from dais_verif.prover.vhdl import reading as vhdl
+from dais_verif.prover.vhdl.ghdl_netlist import Gate, Module, lost_variants, modules, with_lost_variants
+from dais_verif.prover.vhdl.ghdl_verilog import written
+from dais_verif.prover.vhdl.packages import redirected
 
 
 @pytest.mark.parametrize("word", ["", "error:"], ids=["GHDL 2", "GHDL 5"])

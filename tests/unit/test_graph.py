@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.program import FixedType, Op, Program, Term
-from dais_verif.program.graph import cone, dead_ops, depths
-from dais_verif.program.opcodes import OPCODES, Code, Pattern
+from dais_verif.spec.program import FixedType, Op, Program, Term
+from dais_verif.spec.program.graph import cone, dead_ops, depths
+from dais_verif.spec.program.opcodes import OPCODES, Code, Pattern
 
 U4 = (0, 4, 0)
 

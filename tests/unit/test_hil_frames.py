@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.hil.frames import Decoder, Frame, Kind, encode
+from dais_verif.simulation.boards.identity import Decoder, Frame, Kind, encode
 
 FRAMES = st.builds(Frame, st.integers(0, 255), st.integers(0, 2**32 - 1), st.binary(max_size=40))
 SPECIAL = st.lists(st.sampled_from([0x7D, 0x7E, 0x5D, 0x5E, 0x20, 0]), max_size=30).map(bytes)
@@ -91,7 +91,7 @@ def test_escapes_that_nobody_sends(body: str) -> None:
 
 
 def test_noise_without_end_takes_no_memory_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dais_verif.hil.frames._LONGEST", 100)
+    monkeypatch.setattr("dais_verif.simulation.boards.identity._LONGEST", 100)
     decoder = Decoder()
     for _ in range(50):
         decoder.feed(b"x" * 50)

@@ -10,8 +10,8 @@ import pytest
 from support.boards import link_to
 from support.said import raises
 
-from dais_verif.errors import InputError
-from dais_verif.hil.link import LinkClosed, Target, parse_target
+from dais_verif.base.errors import InputError
+from dais_verif.simulation.boards.link import LinkClosed, Target, parse_target
 
 
 @pytest.mark.parametrize(

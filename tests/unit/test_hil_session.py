@@ -12,13 +12,12 @@ import pytest
 from support.boards import Mangler, link_to, mangled, python_board
 from support.said import as_recorded, raises
 
-from dais_verif.errors import BoardError, BoardFailure, ToolError
-from dais_verif.hil.frames import REPLY, Frame, Kind, encode
-from dais_verif.hil.identity import PROTOCOL, Identity, require_fits
-from dais_verif.hil.session import Bytes, Session
-from dais_verif.hil.verify import _few
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.base.errors import BoardError, BoardFailure, ToolError
+from dais_verif.simulation.boards.identity import PROTOCOL, REPLY, Frame, Identity, Kind, encode, require_fits
+from dais_verif.simulation.boards.session import Bytes, Session
+from dais_verif.simulation.boards.verify import _few
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 
 WIDTH = 3
 PROGRAM = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(0, 0, 0)], inp_shift=[0])

@@ -11,9 +11,9 @@ import pytest
 from support.programs import every_opcode
 
 from dais_verif.golden import oracle
-from dais_verif.hil.taps import Located, Reading, Where, locate
-from dais_verif.program import Program
-from dais_verif.program.taps import live, tappable, tapped
+from dais_verif.simulation.boards.taps import Located, Reading, Where, locate
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.taps import live, tappable, tapped
 
 #: A chain of 64 ops, each of which adds 1 to the one before it; op 0 is the input.
 CHAIN = Program.build(

@@ -6,10 +6,10 @@ import random
 
 from support.said import raises
 
-from dais_verif.errors import ToolError
-from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
-from dais_verif.hil.link import Link
-from dais_verif.hil.unusual import answer, unusual_requests
+from dais_verif.base.errors import ToolError
+from dais_verif.simulation.boards.identity import REPLY, Decoder, Frame, Kind, encode
+from dais_verif.simulation.boards.link import Link
+from dais_verif.simulation.boards.odd_requests import answer, unusual_requests
 
 BUFFER = 256
 

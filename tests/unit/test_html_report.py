@@ -32,23 +32,22 @@ from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.errors import RecordError
-from dais_verif.program import Program
-from dais_verif.program.listing import in_words
-from dais_verif.program.opcodes import OPCODES, Term, opcode_of_sum
-from dais_verif.program.ranges import analyse
-from dais_verif.record.program import ProgramInfo
+from dais_verif.base.errors import RecordError
+from dais_verif.base.stopwatch import Stage
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import RegressionRecord
+from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.proof import ProvedRtl, Status
-from dais_verif.record.regression import RegressionRecord
-from dais_verif.record.rtl import RtlFacts
 from dais_verif.record.simulation import Blame, Mismatch, OutputEvidence, SimulationRecord, SimulatorResult, Value
 from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
 from dais_verif.report.html.verdicts import overall
 from dais_verif.report.words import word_of
-from dais_verif.stopwatch import Stage
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.listing import in_words
+from dais_verif.spec.program.opcodes import OPCODES, Term, opcode_of_sum
+from dais_verif.spec.program.ranges import analyse
 
 VOID = {"meta", "link", "input", "br", "circle", "rect"}
 #: Elements that do not separate words.

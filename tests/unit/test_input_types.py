@@ -11,11 +11,11 @@ import pytest
 from support.fast_cases import beyond, forced, isas
 from support.said import raises
 
-from dais_verif.errors import InputError, ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.base.errors import InputError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import Golden
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
 
 pytestmark = pytest.mark.usefixtures("kernel")
 

@@ -7,7 +7,7 @@ import re
 import pyslang
 import pytest
 
-from dais_verif.simulation.jointly.isolation import OTHER_WORDS, PLAIN_WORDS, idle_readers, modules_of, renamed
+from dais_verif.simulation.joint_builds import OTHER_WORDS, PLAIN_WORDS, idle_readers, modules_of, renamed
 
 PLAIN = (
     """\

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import ProgramError
+from dais_verif.base.errors import ProgramError
 from dais_verif.golden import run
-from dais_verif.program import Program, load
-from dais_verif.program.json_file import looks_like_json, read_json
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.json_file import looks_like_json, read_json
 
 #: A program of two inputs and their sum, as the parts shape, inp_shifts, out_idxs, out_shifts, out_negs, ops,
 #: carry_size and adder_size.

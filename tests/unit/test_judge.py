@@ -7,14 +7,14 @@ from itertools import permutations
 import pytest
 from support.said import as_recorded
 
-from dais_verif.errors import ToolError
-from dais_verif.program.ports import Element, Ports
+from dais_verif.base.errors import ToolError
+from dais_verif.base.verdict import Verdict
 from dais_verif.simulation.judge import judge, second_opinion
 from dais_verif.simulation.simulate import SimulatorOutcome, UnfinishedBuild
 from dais_verif.simulation.testbench.job import Answer, Difference
 from dais_verif.simulation.verify import _graded
+from dais_verif.spec.program.ports import Element, Ports
 from dais_verif.stimulus.pseudo_exhaustive.plan import Plan
-from dais_verif.verdict import Verdict
 
 ROWS, BITS = 100, 8
 FIRST = Difference(3, "0", "11111111", "00000000")

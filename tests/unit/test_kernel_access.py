@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from support.kernel_cases import access_cases, evaluate_access
 from support.said import raises
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.access import TensorAccess, map_region
-from dais_verif.kernels.chunks import chunk_count, chunk_size, halved
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.regions import Region, Span
-from dais_verif.kernels.touched import Touch, judge_touched
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.mapping import TensorAccess, map_region
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.regions import Region, Span, chunk_count, chunk_size, halved
+from dais_verif.compile.kernels.touched import Touch, judge_touched
 
 numbers = st.integers(-40, 40).map(lambda n: n / 4)
 slopes = st.integers(4, 40).map(lambda n: n / 4)

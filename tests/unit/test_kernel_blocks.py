@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.said import raises
 
-from dais_verif.errors import ProgramError
+from dais_verif.base.errors import ProgramError
+from dais_verif.compile.kernels.blocks import BlockBuilder, Value, digits_of, dot, scaled
 from dais_verif.golden.oracle import evaluate
-from dais_verif.kernels.blocks.builder import BlockBuilder, Value
-from dais_verif.kernels.blocks.linear import digits_of, dot, scaled
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import SUMS
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import SUMS
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 S4 = FixedType(1, 3, 0)
 

@@ -8,19 +8,19 @@ import pytest
 from support.kernel_instances import S5, WINDOW, instance, instances
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.control import control_of
+from dais_verif.compile.kernels.forms.memory import MemoryForm, memory_form
+from dais_verif.compile.kernels.forms.raster import raster_of
+from dais_verif.compile.kernels.forms.stream import stream_form, stream_machine
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.structures import Tensor
 from dais_verif.golden import form_facts
 from dais_verif.golden.form_facts import check_facts
-from dais_verif.kernels.forms.control import control_of
-from dais_verif.kernels.forms.memory import MemoryForm, memory_form
-from dais_verif.kernels.forms.raster import raster_of
-from dais_verif.kernels.forms.stream import stream_form, stream_machine
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import Tensor
-from dais_verif.machine import Connection
-from dais_verif.machine.faults import control_faults
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Connection
+from dais_verif.spec.machine.faults import control_faults
 
 INSTANCES = instances()
 

@@ -14,28 +14,35 @@ from support.kernel_cases import evaluate_glue, glue_cases
 from support.said import as_recorded, raises
 from support.upstream_kernels import upstream
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.caller import GlueError, instantiate
-from dais_verif.kernels.codes import GlueCode, TpcLibCode, code_from_tpc, code_to_tpc
-from dais_verif.kernels.data_types import DataType, PadValue
-from dais_verif.kernels.glue import Answer, Kernel, Patterns, Request
-from dais_verif.kernels.library import Library
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.private import PrivateStructure
-from dais_verif.kernels.rules import access, expect_output_sizes, expect_types, point, refuse
-from dais_verif.kernels.structures import (
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.caller import GlueError, instantiate
+from dais_verif.compile.kernels.codes import GlueCode, TpcLibCode, code_from_tpc, code_to_tpc
+from dais_verif.compile.kernels.data_types import DataType, PadValue
+from dais_verif.compile.kernels.glue import Answer, Kernel, Patterns, Request
+from dais_verif.compile.kernels.library import Library
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.rules import access, expect_output_sizes, expect_types, point, refuse
+from dais_verif.compile.kernels.structures import (
     API_VERSION,
     NO_BUFFERS,
     AuxTensor,
     HabanaKernelInstantiation,
     HabanaKernelParams,
+    PrivateStructure,
     QuantizationParams,
     Tensor,
     TensorGeometry,
     WrittenBack,
     apply_written,
 )
-from dais_verif.kernels.tpc_lib.conversion import (
+from dais_verif.compile.kernels.tpc_lib import (
+    GuidInfo,
+    TpcInstantiation,
+    TpcKernelParams,
+    TpcTensor,
+    get_kernel_guids,
+    get_shape_inference,
+    instantiate_tpc_kernel,
     instantiation_from_tpc,
     instantiation_to_tpc,
     params_from_tpc,
@@ -43,9 +50,7 @@ from dais_verif.kernels.tpc_lib.conversion import (
     pattern_from_tpc,
     pattern_to_tpc,
 )
-from dais_verif.kernels.tpc_lib.entry_points import get_kernel_guids, get_shape_inference, instantiate_tpc_kernel
-from dais_verif.kernels.tpc_lib.structures import GuidInfo, TpcInstantiation, TpcKernelParams, TpcTensor
-from dais_verif.program.types import FixedType
+from dais_verif.spec.program.types import FixedType
 
 F32, I8 = DataType.F32, DataType.I8
 X = Tensor.of(F32, 8, 3)

@@ -18,19 +18,17 @@ from support.said import as_recorded, raises
 from support.tier import examples
 from support.upstream_kernels import upstream
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.data_types import DataType
-from dais_verif.kernels.laws import chains
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.kernels.laws.declared import needed_pattern
-from dais_verif.kernels.laws.findings import Finding, Law
-from dais_verif.kernels.mapping import Addressing, MappedTensor, Mapping, mapping_of
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.regions import Region
-from dais_verif.kernels.rules import access, block, point, steps, whole, window
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels import mapping_laws as chains
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.data_types import DataType
+from dais_verif.compile.kernels.mapping import Addressing, MappedTensor, Mapping, mapping_of
+from dais_verif.compile.kernels.mapping_laws import Finding, Law, check_mapping, needed_pattern
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.regions import Region
+from dais_verif.compile.kernels.rules import access, block, point, steps, whole, window
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
 
 Point = tuple[int, ...]
 

@@ -8,11 +8,17 @@ from dataclasses import replace
 import pytest
 from support.said import as_recorded
 
-from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.data_types import DataType
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, TensorGeometry, apply_written
+from dais_verif.campaigns.fuzzing.generate.random_kernels import SHIPPED, asked
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.data_types import DataType
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.structures import (
+    NO_BUFFERS,
+    HabanaKernelParams,
+    Tensor,
+    TensorGeometry,
+    apply_written,
+)
 
 ROOM = replace(NO_BUFFERS, elf_size=1 << 20)
 Params = HabanaKernelParams

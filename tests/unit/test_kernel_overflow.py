@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 import dais_verif
-from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
-from dais_verif.program import Program
-from dais_verif.program.opcodes import OPCODES, Code
-from dais_verif.program.ranges import PromiseStatus, analyse
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.fuzzing.generate.random_kernels import SHIPPED, asked
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import OPCODES, Code
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 SEEDS = range(9)
 #: Kernels that only move numbers, or whose ops define what happens to numbers that do not fit.

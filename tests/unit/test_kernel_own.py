@@ -14,21 +14,20 @@ from support.places import ALIR, CORPUS
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.errors import InputError, ProgramError, RequestError
+from dais_verif.base.errors import InputError, ProgramError, RequestError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.data_types import pattern_text, read_pattern, read_type, text_of_dims
+from dais_verif.compile.kernels.forms.frame import memory_frame
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.mapping_laws import Law, check_mapping
+from dais_verif.compile.kernels.own import read_own_kernel
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden import run, run_raw
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.kernels.laws.findings import Law
-from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.spelling import pattern_text, read_pattern, read_type, text_of_dims
-from dais_verif.kernels.unfold import unfold
-from dais_verif.program import FixedType, Program, load, write_binary
-from dais_verif.program.numbers import Batch, Column
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import FixedType, Program, load, write_binary
+from dais_verif.spec.program.numbers import Batch, Column
 
 #: A filter with 16 taps that gives 16 outputs from 31 samples.
 FIR = f"""

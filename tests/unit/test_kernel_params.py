@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from support.said import raises
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.constants import content_of
-from dais_verif.kernels.discovery import find_libraries
-from dais_verif.kernels.instance import instance_of
-from dais_verif.kernels.params_file import read_params
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.structures import HabanaKernelParams
-from dais_verif.program import FixedType
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.constants import content_of
+from dais_verif.compile.kernels.discovery import find_libraries
+from dais_verif.compile.kernels.instance import instance_of
+from dais_verif.compile.kernels.params_file import read_params
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.structures import HabanaKernelParams
+from dais_verif.spec.program import FixedType
 
 OURS = find_libraries(installed=True)
 
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_named(folder: Path, old: str, new: str, said: str) -> 
 def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
     library = tmp_path / "bare.py"
     library.write_text(
-        "from dais_verif.kernels.shipped import LIBRARY as ours\n"
+        "from dais_verif.compile.kernels.shipped import LIBRARY as ours\n"
         "get_kernel_names, habana_kernel = ours.get_kernel_names, ours.habana_kernel\n"
     )
     path = folder / "params.toml"
@@ -144,8 +144,8 @@ def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
         read_params(path, find_libraries([library]))
     library.write_text(
         "from dataclasses import replace\n"
-        "from dais_verif.kernels.library import Library\n"
-        "from dais_verif.kernels.shipped import LIBRARY as ours\n"
+        "from dais_verif.compile.kernels.library import Library\n"
+        "from dais_verif.compile.kernels.shipped import LIBRARY as ours\n"
         "LIBRARY = Library('bare', (replace(ours.kernel('relu'), input_names=()),))\n"
     )
     with raises(InputError):

@@ -18,29 +18,29 @@ from support.pages import passed_run
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.cli import main
-from dais_verif.errors import InputError
-from dais_verif.flows.kernels.picture import picture_of
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of
+from dais_verif.compile.kernels.mapping import Addressing, MappedTensor, Mapping
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.doors.cli import main
 from dais_verif.golden.machine import trace_machine
 from dais_verif.golden.machine_batch import run_machine
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.kernels.instance import KernelInstance, instance_of
-from dais_verif.kernels.mapping import Addressing, MappedTensor, Mapping
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.machine import load_machine
-from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.program import FixedType, Program
 from dais_verif.record.kernel_picture import OUTSIDE, TOUCHED, Activity, Chart, Grid, KernelPicture
 from dais_verif.record.program import ProgramInfo
 from dais_verif.report.html.kernels.page import write_kernel_page
 from dais_verif.report.html.page import render
 from dais_verif.report.html.sources import Source
 from dais_verif.report.kernel_picture_text import print_picture
+from dais_verif.spec.machine import load_machine
+from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.verbs.kernels.picture import picture_of
 
 INSTANCES = instances()
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.said import raises
 
-from dais_verif.errors import InputError
-from dais_verif.kernels.printf import CONVERSIONS, Printf, buffer_of, messages_of
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.printf import CONVERSIONS, Printf, buffer_of, messages_of
 
 
 def bits_of(value: float) -> int:

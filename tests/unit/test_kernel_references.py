@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dais_verif.fuzzing.generate.random_kernels import SHIPPED, Asked, Ints, asked, quantised
+from dais_verif.campaigns.fuzzing.generate.random_kernels import SHIPPED, Asked, Ints, asked, quantised
 from dais_verif.golden.members import run_instance
 
 

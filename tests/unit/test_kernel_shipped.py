@@ -11,27 +11,27 @@ import pytest
 from numpy.typing import NDArray
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.caller import GlueError, instantiate
+from dais_verif.compile.kernels.codes import GlueCode
+from dais_verif.compile.kernels.constants import constant_tensor, content_of
+from dais_verif.compile.kernels.data_types import DataType
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of
+from dais_verif.compile.kernels.mapping import MappedTensor, Mapping
+from dais_verif.compile.kernels.mapping_laws import check_mapping
+from dais_verif.compile.kernels.rules import access, block, steps
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.shipped.dense import STRUCTURE as DENSE
+from dais_verif.compile.kernels.shipped.moves import AXIS, PERMUTATION
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.shipped.softmax import STRUCTURE as SOFTMAX
+from dais_verif.compile.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, apply_written
 from dais_verif.golden import members
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.caller import GlueError, instantiate
-from dais_verif.kernels.codes import GlueCode
-from dais_verif.kernels.constants import constant_tensor, content_of
-from dais_verif.kernels.data_types import DataType
-from dais_verif.kernels.instance import KernelInstance, instance_of
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.kernels.mapping import MappedTensor, Mapping
-from dais_verif.kernels.rules import access, block, steps
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.shipped.dense import STRUCTURE as DENSE
-from dais_verif.kernels.shipped.moves import AXIS, PERMUTATION
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.shipped.softmax import STRUCTURE as SOFTMAX
-from dais_verif.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, apply_written
-from dais_verif.program import FixedType
-from dais_verif.program.ranges import PromiseStatus, analyse
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 Array = NDArray[np.int64]
 F32 = DataType.F32

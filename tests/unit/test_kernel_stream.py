@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.constants import constant_tensor
+from dais_verif.compile.kernels.forms.control import control_of
+from dais_verif.compile.kernels.forms.raster import raster_of
+from dais_verif.compile.kernels.forms.stream import stream_form, stream_machine
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.compile.kernels.shipped.moves import PERMUTATION
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.forms.control import control_of
-from dais_verif.kernels.forms.raster import raster_of
-from dais_verif.kernels.forms.stream import stream_form, stream_machine
-from dais_verif.kernels.instance import KernelInstance, instance_of
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.shipped.moves import PERMUTATION
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
-from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Machine
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import FixedType, write_binary
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.text import machine_text
+from dais_verif.spec.program import FixedType, write_binary
 
 S5, OUT = FixedType(1, 2, 2), FixedType(1, 9, 4)
 

@@ -17,21 +17,20 @@ from support.kernel_instances import instance as shipped
 from support.said import raises
 
 import dais_verif
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError
-from dais_verif.flows.kernels.instances import read_instance
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels.caller import instantiate
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.instance import KernelInstance, instance_of, require_ports
+from dais_verif.compile.kernels.library import Library
+from dais_verif.compile.kernels.own import read_own_kernel
+from dais_verif.compile.kernels.printf import Printf, PrintfTap, dword_of, require_taps
+from dais_verif.compile.kernels.shipped import LIBRARY
+from dais_verif.compile.kernels.structures import HabanaKernelParams, ProgramFlags, Tensor
+from dais_verif.compile.kernels.tpc_lib import instantiation_from_tpc, instantiation_to_tpc
 from dais_verif.golden.members import print_instance, run_instance
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.instance import KernelInstance, instance_of, require_ports
-from dais_verif.kernels.library import Library
-from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.printf import Printf
-from dais_verif.kernels.printf_taps import PrintfTap, dword_of, require_taps
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.structures import HabanaKernelParams, ProgramFlags, Tensor
-from dais_verif.kernels.tpc_lib.conversion import instantiation_from_tpc, instantiation_to_tpc
-from dais_verif.program import FixedType, Program, write_binary
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.spec.program import FixedType, Program, write_binary
+from dais_verif.verbs.kernels.build import read_instance
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 #: The output of the example in the document.

@@ -10,17 +10,17 @@ import pytest
 from support.kernel_instances import OUT, S5, instances
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.compile.kernels import unfold as unfolding
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.mapping import MappedTensor, Mapping
+from dais_verif.compile.kernels.rules import access, block, point, steps
+from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden import run_raw
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels import unfold as unfolding
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.mapping import MappedTensor, Mapping
-from dais_verif.kernels.rules import access, block, point, steps
-from dais_verif.kernels.unfold import unfold
-from dais_verif.program import FixedType, Program
-from dais_verif.program.conversion import to_alir
-from dais_verif.program.numbers import Batch, Column
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.conversion import to_alir
+from dais_verif.spec.program.numbers import Batch, Column
 
 
 def evaluated(program: Program, inputs: Sequence[np.ndarray], kinds: Sequence[FixedType]) -> np.ndarray:  # type: ignore[type-arg]

@@ -15,9 +15,9 @@ from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.errors import InputError, ProgramError
-from dais_verif.program import LAYOUTS, AssumedLayoutWarning, Program, load, read_binary, write_binary
-from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.base.errors import InputError, ProgramError
+from dais_verif.spec.program import LAYOUTS, AssumedLayoutWarning, Program, load, read_binary, write_binary
+from dais_verif.spec.program.ranges import PromiseStatus, analyse
 
 FAST = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -10,8 +10,8 @@ from support.counting import growth, lines
 from dais_verif.coverage import Effort, measured
 from dais_verif.coverage.inputs import READ, Readers
 from dais_verif.golden.sensitivity import sensitivity
-from dais_verif.program import Program
-from dais_verif.program.graph import cone, readers
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import cone, readers
 from dais_verif.stimulus import Generated, generate
 
 NO_SOLVER = Effort(seconds=0)

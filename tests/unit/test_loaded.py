@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.errors import InputError, ProgramError, RequestError
-from dais_verif.program import Program, write_binary
-from dais_verif.program.conversion import to_da4ml
-from dais_verif.program.json_writers import da4ml_json
+from dais_verif.base.errors import InputError, ProgramError, RequestError
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.spec.program.conversion import to_da4ml
+from dais_verif.spec.program.json_writers import da4ml_json
 from tests.support.project_folders import da4ml_folder
 
 SUM = Program.build(

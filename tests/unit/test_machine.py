@@ -13,9 +13,9 @@ from support.machines import BIT, NIBBLE, block, connect, counter, cycles, machi
 from support.places import FSM
 from support.said import as_recorded, raises
 
-from dais_verif.errors import MachineInputError, ProgramError, ViolationError
+from dais_verif.base.errors import MachineInputError, ProgramError, ViolationError
 from dais_verif.golden.machine import trace_machine
-from dais_verif.machine import Schedule, load_machine, looks_like_machine
+from dais_verif.spec.machine import Schedule, load_machine, looks_like_machine
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 

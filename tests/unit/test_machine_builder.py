@@ -15,9 +15,9 @@ import pytest
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.errors import ProgramError
-from dais_verif.machine import Index, MachineBuilder, Schedule, View
-from dais_verif.program import FixedType, assemble
+from dais_verif.base.errors import ProgramError
+from dais_verif.spec.machine import Index, MachineBuilder, Schedule, View
+from dais_verif.spec.program import FixedType, assemble
 
 BIT, BYTE, WIDE = FixedType(0, 1, 0), FixedType(0, 8, 0), FixedType(0, 9, 0)
 TOTAL = assemble("input x, t\nx = u8.0 input x\nt = u16.0 input t\ns = u17.0 t + x\nn = u16.0 quant(s)\noutput n = n")

@@ -13,12 +13,12 @@ from support.counting import growth
 from support.said import as_recorded
 
 import dais_verif
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden.unroll import Frame, Port, unroll
-from dais_verif.machine import Machine, MachineBuilder
-from dais_verif.machine.step import Element
-from dais_verif.program import FixedType, Program, assemble
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine, MachineBuilder
+from dais_verif.spec.machine.step import Element
+from dais_verif.spec.program import FixedType, Program, assemble
 
 X, SUM, TWO = FixedType(1, 7, 0), FixedType(1, 11, 0), FixedType(0, 2, 0)
 FOUR = 'cycles = 4\ninputs = [{ signal = "x", cycle = 0, to = 3 }]\noutputs = [{ signal = "y", cycle = 4 }]\n'

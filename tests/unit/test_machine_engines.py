@@ -12,11 +12,11 @@ from support.places import FSM
 from support.said import raises
 from support.tier import examples
 
-from dais_verif.errors import InputError, MachineInputError, ViolationError
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.base.errors import InputError, MachineInputError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine_batch import MachineRun, run_machine
-from dais_verif.machine import Machine, load_machine
-from dais_verif.machine.step import Element, step_of
+from dais_verif.spec.machine import Machine, load_machine
+from dais_verif.spec.machine.step import Element, step_of
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 

@@ -15,14 +15,13 @@ from support.places import FSM
 from support.said import raises
 
 import dais_verif
-from dais_verif.cli.main import main
-from dais_verif.errors import InputError, RequestError
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
-from dais_verif.golden.machine import Values
-from dais_verif.golden.machine_explanation import Taken, explain_cycle
+from dais_verif.base.errors import InputError, RequestError
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.doors.cli.main import main
+from dais_verif.golden.machine import Taken, Values, explain_cycle
 from dais_verif.golden.oracle import quantise
-from dais_verif.machine import View
 from dais_verif.record.explanation import CycleRecord
+from dais_verif.spec.machine import View
 
 FIFO = FSM / "f04_fifo"
 

@@ -10,10 +10,10 @@ import pytest
 from support.machines import NIBBLE, connect, counter, cycles, machine, read_tree, signal
 from support.tier import examples
 
-from dais_verif.emitter.machines import emit_machine
-from dais_verif.fuzzing.generate.random_machines import random_machine
-from dais_verif.machine import Machine, validate
-from dais_verif.machine.faults import FaultKind, control_faults
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_machine
+from dais_verif.hardware.emitter.machines import emit_machine
+from dais_verif.spec.machine import Machine, validate
+from dais_verif.spec.machine.faults import FaultKind, control_faults
 
 #: A counter that starts at 3, counts while ``en`` is 1, and returns to 3 with ``rst``.
 COUNTER = read_tree(counter(rst_if=signal("rst", exposed=True), rst_to=[3]))

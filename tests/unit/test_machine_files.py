@@ -16,13 +16,13 @@ from support.said import raises
 from support.tier import examples
 
 import dais_verif
-from dais_verif.errors import InputError, MachineFileError, RequestError
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.base.errors import InputError, MachineFileError, RequestError
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine import trace_machine
-from dais_verif.machine import Machine, Role, Signal, View, load_machine, looks_like_machine, parse_machine
-from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import FixedType, Origin
+from dais_verif.spec.machine import Machine, Role, Signal, View, load_machine, looks_like_machine, parse_machine
+from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.machine.text import machine_text
+from dais_verif.spec.program import FixedType, Origin
 
 REAL = sorted(FSM.glob("f*/fsm.json.gz"))
 

@@ -15,13 +15,13 @@ from support.places import FSM
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.errors import InputError
-from dais_verif.flows.machines.frame import read_frame
-from dais_verif.machine import MachineBuilder
-from dais_verif.machine.step import Element
-from dais_verif.program import FixedType, Program, assemble
-from dais_verif.program.types import type_of_interval
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.spec.machine import MachineBuilder
+from dais_verif.spec.machine.step import Element
+from dais_verif.spec.program import FixedType, Program, assemble
+from dais_verif.spec.program.types import type_of_interval
+from dais_verif.verbs.machines.frame import read_frame
 
 DENSE = FSM / "f05_dense_folded" / "fsm.json.gz"
 FRAME = """

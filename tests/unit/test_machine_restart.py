@@ -9,9 +9,9 @@ import pytest
 from support.places import FSM
 
 from dais_verif.golden.machine import trace_machine
-from dais_verif.machine import Machine, MachineBuilder, load_machine, parse_machine, validate
-from dais_verif.machine.restart import Restart, restart_of
-from dais_verif.program import FixedType
+from dais_verif.spec.machine import Machine, MachineBuilder, load_machine, parse_machine, validate
+from dais_verif.spec.machine.restart import Restart, restart_of
+from dais_verif.spec.program import FixedType
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BLOCK = "block b {{\ninput a\na = u1.0 input a\nn = u1.0 not(a)\noutput n = n\n}}\n"

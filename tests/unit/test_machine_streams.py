@@ -9,10 +9,10 @@ import pytest
 from support.said import raises
 from support.stream_machines import PINS, delay, mac, moving_sum
 
-from dais_verif.errors import InputError
-from dais_verif.machine import Machine
-from dais_verif.machine.streams import MachineStream, StreamPins, stream_of
-from dais_verif.simulation.machines.streams import OutputStream, oracle_stream, random_beats, require_elastic
+from dais_verif.base.errors import InputError
+from dais_verif.simulation.machines.axis import OutputStream, oracle_stream, random_beats, require_elastic
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.streams import MachineStream, StreamPins, stream_of
 
 
 def streamed(machine: Machine, count: int, gaps: float = 0.0) -> tuple[MachineStream, list[list[int]], OutputStream]:

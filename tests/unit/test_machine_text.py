@@ -9,12 +9,11 @@ import pytest
 from support.machines import cycles
 from support.said import as_recorded, raises
 
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.base.errors import InputError, ProgramError
 from dais_verif.golden import run
-from dais_verif.machine import Role, Schedule, load_machine, looks_like_machine, parse_machine
-from dais_verif.machine.text.names import KEYWORDS
-from dais_verif.machine.text.writer import machine_text
-from dais_verif.program import assemble, load, write_binary
+from dais_verif.spec.machine import Role, Schedule, load_machine, looks_like_machine, parse_machine
+from dais_verif.spec.machine.text import KEYWORDS, machine_text
+from dais_verif.spec.program import assemble, load, write_binary
 
 PAGE = (Path(__file__).parents[2] / "docs" / "machines.md").read_text(encoding="utf-8")
 (EXAMPLE,) = re.findall(r"^```mach\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

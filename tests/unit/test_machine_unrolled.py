@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from dais_verif.errors import InputError, ViolationError
-from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
+from dais_verif.base.errors import InputError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import trace_machine
 from dais_verif.golden.oracle import quantise
 from dais_verif.golden.unroll import Frame, Port, lost_of, stall_of, unroll
-from dais_verif.machine import Machine
-from dais_verif.machine.step import Element
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.step import Element
 
 CYCLES = 3
 

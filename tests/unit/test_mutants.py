@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.errors import MutationError
-from dais_verif.flows.mutation.expected import read_expected, unexpected
-from dais_verif.mutation.mutant import Form, Mutant
-from dais_verif.mutation.operators import KINDS
-from dais_verif.mutation.selection import SELECT, can_be_chosen, with_choice
-from dais_verif.mutation.sites import _shortest, all_mutants, drawn
-from dais_verif.record.campaigns.mutation import Fate, MutantRow
+from dais_verif.base.errors import MutationError
+from dais_verif.campaigns.mutation.mutant import SELECT, Form, Mutant, can_be_chosen, with_choice
+from dais_verif.campaigns.mutation.operators import KINDS
+from dais_verif.campaigns.mutation.sites import _shortest, all_mutants, drawn
+from dais_verif.record.campaigns import Fate, MutantRow
+from dais_verif.verbs.mutation.mutate import read_expected, unexpected
 
 TEXT = """\
 `define PLUS +

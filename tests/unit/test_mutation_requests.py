@@ -8,8 +8,8 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import MutationError, RequestError
-from dais_verif.flows.mutation.expected import read_expected
+from dais_verif.base.errors import MutationError, RequestError
+from dais_verif.verbs.mutation.mutate import read_expected
 
 
 @pytest.mark.parametrize(

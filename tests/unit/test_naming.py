@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.program import Program
 from dais_verif.simulation.naming import DA4ML, chosen
+from dais_verif.spec.program import Program
 
 OWN = "op_{}".format
 

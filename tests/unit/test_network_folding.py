@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import dais_verif
-from dais_verif.errors import InputError
-from dais_verif.flows.diff import DiffRequest, diff
-from dais_verif.flows.networks import build as flow
-from dais_verif.networks import Network, parse
-from dais_verif.networks.hardware import segments
-from dais_verif.networks.hardware.chain import Chain, chain_of
-from dais_verif.networks.hardware.stream import stream_chain
-from dais_verif.networks.hardware.unfold import unfold_chain
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.networks import Network, parse
+from dais_verif.compile.networks.hardware import stages as segments
+from dais_verif.compile.networks.hardware.chain import Chain, chain_of
+from dais_verif.compile.networks.hardware.stream import stream_chain
+from dais_verif.compile.networks.hardware.unfold import unfold_chain
+from dais_verif.verbs.diff import DiffRequest, diff
+from dais_verif.verbs.networks import build as flow
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 

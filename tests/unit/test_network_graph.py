@@ -9,9 +9,9 @@ import pytest
 from support.onnx_networks import Build
 from support.said import raises
 
-from dais_verif import approx
-from dais_verif.errors import InputError
-from dais_verif.networks import Network, fuse, parse
+from dais_verif.base.errors import InputError
+from dais_verif.compile import approximation as approx
+from dais_verif.compile.networks import Network, fuse, parse
 
 
 def conv(b: Build, x: str, channels: int, *, bias: bool = True, **attributes: object) -> str:

@@ -10,19 +10,19 @@ import pytest
 from support.said import raises
 
 import dais_verif
-from dais_verif.approx import KNOBS
-from dais_verif.flows.diff import DiffRequest, diff
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.approximation import KNOBS
+from dais_verif.compile.kernels.mapping_laws import check_mapping
+from dais_verif.compile.networks import Network, parse
+from dais_verif.compile.networks.hardware.chain import Chain, chain_of
+from dais_verif.compile.networks.hardware.frame import memory_frame
+from dais_verif.compile.networks.hardware.memory import MemoryNetwork, memory_network
+from dais_verif.compile.networks.hardware.unfold import unfold_chain
+from dais_verif.compile.networks.knobs import Applied, Approximation
+from dais_verif.compile.networks.problems import NetworkError
 from dais_verif.golden.members import run_instance
-from dais_verif.kernels.laws.check import check_mapping
-from dais_verif.machine import Machine
-from dais_verif.networks import Network, parse
-from dais_verif.networks.hardware.chain import Chain, chain_of
-from dais_verif.networks.hardware.frame import memory_frame
-from dais_verif.networks.hardware.memory import MemoryNetwork, memory_network
-from dais_verif.networks.hardware.unfold import unfold_chain
-from dais_verif.networks.knobs import Applied, Approximation
-from dais_verif.networks.problems import NetworkError
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
+from dais_verif.verbs.diff import DiffRequest, diff
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"

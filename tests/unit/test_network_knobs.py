@@ -11,12 +11,12 @@ import pytest
 from support.said import as_recorded, raises
 
 import dais_verif
-from dais_verif.approx import KNOBS, convolve
-from dais_verif.approx import read as read_configurations
-from dais_verif.approx.problems import ConfigurationError
-from dais_verif.networks.approximate import approximate
-from dais_verif.networks.knobs import Applied, Approximation, half_element
-from dais_verif.networks.problems import NetworkError, Refusal
+from dais_verif.compile.approximation import KNOBS, convolve
+from dais_verif.compile.approximation import read as read_configurations
+from dais_verif.compile.approximation.problems import ConfigurationError
+from dais_verif.compile.networks.approximate import approximate
+from dais_verif.compile.networks.knobs import Applied, Approximation, half_element
+from dais_verif.compile.networks.problems import NetworkError, Refusal
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
@@ -68,8 +68,8 @@ def test_each_knob_is_its_reference(knob: int) -> None:
 @pytest.mark.parametrize("f", [0, 3, 24, -2])
 def test_binary16_is_numpys(f: int) -> None:
     """All integers of 13 bits, with several numbers of fractional bits, are rounded as NumPy rounds them."""
-    from dais_verif.networks.arithmetic import Arithmetic
-    from dais_verif.program import FixedType
+    from dais_verif.compile.networks.arithmetic import Arithmetic
+    from dais_verif.spec.program import FixedType
 
     ops = Arithmetic()
     rounded = half_element(ops, ops.builder.input(FixedType(1, 13 - f, f)))
@@ -79,8 +79,8 @@ def test_binary16_is_numpys(f: int) -> None:
 
 
 def test_what_half_precision_has_not_is_refused() -> None:
-    from dais_verif.networks.arithmetic import Arithmetic
-    from dais_verif.program import FixedType
+    from dais_verif.compile.networks.arithmetic import Arithmetic
+    from dais_verif.spec.program import FixedType
 
     ops = Arithmetic()
     for kind, said in ((FixedType(1, 16, 0), ""), (FixedType(1, 1, 25), "")):

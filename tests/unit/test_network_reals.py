@@ -12,9 +12,9 @@ import pytest
 from support.onnx_networks import Build, compare, random_inputs, reference
 from support.said import as_recorded
 
+from dais_verif.compile.networks import Network, NetworkError, parse
+from dais_verif.compile.networks.rounding import FUNCTIONS, exp
 from dais_verif.golden.run_any import run
-from dais_verif.networks import Network, NetworkError, parse
-from dais_verif.networks.exact_functions import FUNCTIONS, exp
 
 MODES = ["ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN"]
 

@@ -11,9 +11,9 @@ import pytest
 from onnx import TensorProto
 from support.onnx_networks import Build, compare, reference
 
+from dais_verif.compile.networks import Network, parse, read
+from dais_verif.compile.networks.rounding import ROUNDINGS
 from dais_verif.golden.run_any import run
-from dais_verif.networks import Network, parse, read
-from dais_verif.networks.rounding import ROUNDINGS
 
 
 def weights(rng: random.Random, *shape: int, f: int = 3) -> np.ndarray:

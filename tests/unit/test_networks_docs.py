@@ -9,9 +9,9 @@ import onnx
 import pytest
 from support.onnx_networks import compare
 
-from dais_verif.networks import read
-from dais_verif.networks.operators import OPERATORS, QONNX_DOMAINS, operator_of
-from dais_verif.networks.rounding import ROUNDINGS
+from dais_verif.compile.networks import read
+from dais_verif.compile.networks.operators import OPERATORS, QONNX_DOMAINS, operator_of
+from dais_verif.compile.networks.rounding import ROUNDINGS
 
 PAGE = (Path(__file__).parents[2] / "docs/networks.md").read_text(encoding="utf-8")
 

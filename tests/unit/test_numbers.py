@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.said import as_recorded, raises
 from support.tier import examples
 
-from dais_verif.errors import InputError, VectorError
-from dais_verif.program.numbers import Batch, Column, compact, doubles_of_raw, floor_to_grid
+from dais_verif.base.errors import InputError, VectorError
+from dais_verif.spec.program.numbers import Batch, Column, compact, doubles_of_raw, floor_to_grid
 
 #: Values that a column may hold, the most difficult ones first.
 NUMBERS: list[Any] = [

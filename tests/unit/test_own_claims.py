@@ -6,7 +6,7 @@ import pytest
 from support.said import as_recorded
 
 from dais_verif.signoff.certificate import Certificate, CertifiedFile
-from dais_verif.signoff.checking.own_claims import _files
+from dais_verif.signoff.checking.recheck import _files
 from dais_verif.signoff.policy import Policy, Rtl
 
 

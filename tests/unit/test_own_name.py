@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dais_verif.flows.design_rtl import told_apart
-from dais_verif.flows.progress import SILENT
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.verbs.design_rtl import told_apart
+from dais_verif.verbs.progress import SILENT
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.dut.discover import ports_in
-from dais_verif.dut.parameters import parse_parameter, with_parameters
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.hardware.ports.discover import ports_in
+from dais_verif.hardware.ports.parameters import parse_parameter, with_parameters
 
 SUM = """
 package kinds; typedef enum logic {ADD, SUBTRACT} kind_e; endpackage

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from support.pages import passed_run
 
-from dais_verif.dut.ports_file import read_ports_file
+from dais_verif.hardware.ports.ports_file import read_ports_file
 from dais_verif.record.read import read_record
 from dais_verif.report.html import render, source_of, write_report
 from dais_verif.report.html.sources import read_source

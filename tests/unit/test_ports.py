@@ -11,9 +11,9 @@ from support.strategies import batches
 from support.tier import examples
 
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import Element, ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import Element, ports_of
 
 S4 = (1, 3, 0)
 

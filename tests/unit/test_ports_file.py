@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded, raises
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.ports_file import PortsFile, Side, latency_of, read_ports_file
-from dais_verif.errors import InputError
-from dais_verif.program import FixedType
+from dais_verif.base.errors import InputError
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.hardware.ports.ports_file import PortsFile, Side, latency_of, read_ports_file
+from dais_verif.spec.program import FixedType
 
 
 def read(folder: Path, text: str) -> PortsFile:

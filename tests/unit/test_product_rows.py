@@ -7,15 +7,15 @@ import random
 import pytest
 from support.random_graphs import table
 
-from dais_verif.program import Program, assemble
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.bit_blasting import Word, blast
-from dais_verif.prover.bit_level.miter import ProgramBits
-from dais_verif.prover.bit_level.patterns import mixed
-from dais_verif.prover.bit_level.product_rows import rows_of_products
-from dais_verif.prover.bit_level.products import SIGN, Rows, product_columns
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.prover.gates.bit_blasting import Word, blast
+from dais_verif.prover.gates.miter import ProgramBits
+from dais_verif.prover.gates.patterns import mixed
+from dais_verif.prover.gates.product_rows import rows_of_products
+from dais_verif.prover.gates.products import SIGN, Rows, product_columns
 from dais_verif.prover.terms.node import make
+from dais_verif.spec.program import Program, assemble
 
 COUNT = 512
 PATTERNS = [mixed(random.Random(place), COUNT) for place in range(32)]

@@ -13,14 +13,14 @@ import pytest
 from support.pages import passed_proof
 from support.said import raises
 
-from dais_verif.errors import CertificateError, InputError
+from dais_verif.base.errors import CertificateError, InputError
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff import evidence
 from dais_verif.signoff.bitstreams import stages
 from dais_verif.signoff.machines.judge import _grade
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, read_call
-from dais_verif.verdict import Verdict
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from io import StringIO
 from rich.console import Console
 from support.said import as_recorded
 
-from dais_verif.flows.proof.replay import judge_replay
-from dais_verif.program import Program
+from dais_verif.base.verdict import Verdict
 from dais_verif.prover.results import Proof
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Claim, Confirmation, Counterexample, Method, ProofRecord, ProvedRtl, Status
 from dais_verif.report.proof_text import _methods, _print_open
 from dais_verif.simulation.verify import Finding
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.verbs.proof.replay import judge_replay
 
 NAMED = Claim(op=1, status=Status.REFUTED, method=Method.EXHAUSTIVE, signal="v1", inputs=("0",))
 WRONG = Claim(output=0, status=Status.REFUTED, method=Method.SMT, inputs=("0",))

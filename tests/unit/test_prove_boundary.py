@@ -8,16 +8,15 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring
 
-from dais_verif.dut.interface import Clocking, DesignInterface, Wire
-from dais_verif.dut.placement import packed
-from dais_verif.errors import InputError, ProofError
-from dais_verif.program import FixedType, Program
-from dais_verif.program.ports import Element, Ports
+from dais_verif.base.errors import InputError, ProofError
+from dais_verif.hardware.ports.interface import Clocking, DesignInterface, Wire, packed
+from dais_verif.prover.bit_spans import Spans
 from dais_verif.prover.boundary import Boundary, Piece
 from dais_verif.prover.netlist import Netlist, Signal
-from dais_verif.prover.solving.discharge import decide
-from dais_verif.prover.spans import Spans
+from dais_verif.prover.solve.discharge import decide
 from dais_verif.prover.terms import Term, concat, const, extract, var
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.ports import Element, Ports
 
 A, B = var(6, "A"), var(5, "B")
 

@@ -8,11 +8,11 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring, over_inputs
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.errors import InputError, StateError
+from dais_verif.base.errors import InputError, StateError
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.prover.clocked.registers.control_inference import infer_controls
 from dais_verif.prover.netlist import Driver
-from dais_verif.prover.registers.control_inference import infer_controls
-from dais_verif.prover.solving.discharge import decide
+from dais_verif.prover.solve.discharge import decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, concat, const, extract, ite, nonzero, var
 
 IN = var(4, "IN")

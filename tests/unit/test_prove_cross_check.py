@@ -8,11 +8,11 @@ import pytest
 from support.said import as_recorded, raises
 from support.wiring import Wiring
 
-from dais_verif.errors import InputError
-from dais_verif.prover.cross_check.signals import CrossCheck, compare_readings
+from dais_verif.base.errors import InputError
+from dais_verif.prover.cross_check import CrossCheck, compare_readings
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.results import ProofOptions, ProofWatcher
-from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.solve.pool import Pool
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, const, ite, mul, sub, undefined
 
 Made = Callable[..., Term]
@@ -73,7 +73,7 @@ def test_what_reads_too_many_names_is_not_compared_down_to_the_inputs(monkeypatc
     last = lambda s: add(s("p6"), s("q6"))  # noqa: E731
     first = lambda s: add(bnot(s("a")), bnot(s("b")))  # noqa: E731
     assert compared(chain(last), chain(first)) == CrossCheck(15)
-    monkeypatch.setattr("dais_verif.prover.cross_check.signals._LARGEST", 3)
+    monkeypatch.setattr("dais_verif.prover.cross_check._LARGEST", 3)
     as_recorded(str(compared(chain(last), chain(first)).difference))
 
 

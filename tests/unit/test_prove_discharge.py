@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.prover.solving.discharge import decide
+from dais_verif.prover.solve.discharge import decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, const, eq, extract, mul, neg, ult, var, zext
 from dais_verif.record.proof import Method
 

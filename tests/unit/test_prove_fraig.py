@@ -13,13 +13,13 @@ from support.random_graphs import random_graph, random_term, table
 from support.tier import examples
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level import fraig, sat_solver
-from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
-from dais_verif.prover.bit_level.bit_blasting import blast
-from dais_verif.prover.bit_level.fraig import Fraig
-from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
-from dais_verif.prover.bit_level.sat_solver import SatSolver
-from dais_verif.prover.bit_level.windows import Window, equal_by_table
+from dais_verif.prover.gates import fraig, sat_solver
+from dais_verif.prover.gates.aig import FALSE, TRUE, Aig
+from dais_verif.prover.gates.bit_blasting import blast
+from dais_verif.prover.gates.fraig import Fraig
+from dais_verif.prover.gates.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.gates.sat_solver import SatSolver
+from dais_verif.prover.gates.windows import Window, equal_by_table
 from dais_verif.prover.terms.evaluate import evaluate
 from dais_verif.prover.terms.node import make
 

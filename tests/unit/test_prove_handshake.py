@@ -8,11 +8,11 @@ import pytest
 from support.said import as_recorded
 from support.wiring import Wiring
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking
-from dais_verif.prover.registers.handshake import prove_handshake
-from dais_verif.prover.registers.transition_system import extract_transition_system
-from dais_verif.prover.solving.discharge import Discharge, decide
+from dais_verif.base.text import counted
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.prover.clocked.registers.handshake import prove_handshake
+from dais_verif.prover.clocked.registers.transition_system import extract_transition_system
+from dais_verif.prover.solve.discharge import Discharge, decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, const, eq, ite, mul, nonzero
 from dais_verif.record.proof import Handshake, Method, Status
 

@@ -8,9 +8,9 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.errors import InputError, StateError
-from dais_verif.prover.registers.latency import OutOfStep, infer_timing
+from dais_verif.base.errors import InputError, StateError
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.prover.clocked.registers.latency import OutOfStep, infer_timing
 from dais_verif.prover.terms import Term, add, concat, const
 from dais_verif.record.proof import Timing
 

@@ -42,7 +42,7 @@ from dais_verif.prover.terms import (
     var,
     zext,
 )
-from dais_verif.prover.terms.bounds import exact_signed, exact_unsigned
+from dais_verif.prover.terms.parts import exact_signed, exact_unsigned
 
 X, Y, Z = (var(6, name) for name in "xyz")
 X8 = var(8, "x8")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dais_verif.program import Program
-from dais_verif.program.opcodes import Code
 from dais_verif.prover.obligations import Builder
 from dais_verif.prover.terms import Term, add, const, neg, var, zext
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import Code
 
 #: The second input has no bits.
 ROWS = [

@@ -27,11 +27,11 @@ from support.op_semantics_held import (
     values_of,
 )
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.opcodes import OPCODES, Code
-from dais_verif.program.types import LIMIT
 from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.terms import Term, nodes, var
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.opcodes import OPCODES, Code
+from dais_verif.spec.program.types import LIMIT
 
 
 @pytest.mark.few(6)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support import op_semantics_held as held
 
-from dais_verif.program.opcodes import OPCODES, Code
 from dais_verif.prover import op_semantics as right
+from dais_verif.spec.program.opcodes import OPCODES, Code
 
 SOURCE = Path(str(right.__file__)).read_text()
 

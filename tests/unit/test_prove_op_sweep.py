@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.program import Program, assemble
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.bit_level import op_question
-from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.miter import ProgramBits
-from dais_verif.prover.bit_level.op_question import ProvedBits
-from dais_verif.prover.bit_level.op_sweep import sweep_ops
-from dais_verif.prover.bit_level.patterns import mixed, simulate, value_of
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.gates import op_sweep as op_question
+from dais_verif.prover.gates.aig import Aig
+from dais_verif.prover.gates.miter import ProgramBits
+from dais_verif.prover.gates.op_sweep import ProvedBits, sweep_ops
+from dais_verif.prover.gates.patterns import mixed, simulate, value_of
+from dais_verif.prover.lemmas import Assumptions
+from dais_verif.spec.program import Program, assemble
 
 NETWORK = """
 input a, b, c

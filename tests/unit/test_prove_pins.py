@@ -8,9 +8,9 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.prover.clocked.registers.clock_gating import InputBit, PinReader
 from dais_verif.prover.netlist import Driver
-from dais_verif.prover.registers.pins import InputBit, PinReader
 from dais_verif.prover.terms import Term, band, bnot, const
 
 

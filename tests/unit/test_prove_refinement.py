@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from support.wiring import Seen, Wiring
 
-from dais_verif.program import Program
 from dais_verif.prover import refinement
-from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.costs import Costs
+from dais_verif.prover.lemmas import Assumptions
+from dais_verif.prover.limits import Costs
 from dais_verif.prover.obligations import Builder
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.results import ProofOptions, ProofWatcher
-from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.solve.pool import Pool
 from dais_verif.prover.terms import Term, add, bnot, const, eq, extract, ite, ult, zext
 from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status
+from dais_verif.spec.program import Program
 
 INPUT, ADD, ADD_CONST, QUANT = -1, 0, 4, 3
 

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dais_verif.dut.placement import packed
-from dais_verif.program import FixedType, Program
-from dais_verif.prover.assumptions import Assumptions
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.equal_ops import first_twins
+from dais_verif.prover.lemmas import Assumptions
 from dais_verif.prover.netlist import Signal
 from dais_verif.prover.signal_correspondence import _Matcher, match_signals
 from dais_verif.prover.slang import elaborate
-from dais_verif.prover.twins import first_twins
+from dais_verif.spec.program import FixedType, Program
 
 #: Ops 2 and 3 are the same sum; 6 and 7 are the ReLUs of 4 and 5, which are never positive; 8 adds them.
 ROWS = [

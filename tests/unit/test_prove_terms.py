@@ -10,8 +10,8 @@ import pytest
 import z3
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.solving.smt import satisfy
-from dais_verif.prover.solving.smtlib import script
+from dais_verif.prover.solve.export import script
+from dais_verif.prover.solve.smt import satisfy
 from dais_verif.prover.terms import Term, const, eq, nodes, rebuild, var
 from dais_verif.prover.terms.evaluate import evaluate
 from dais_verif.prover.terms.node import BUILD

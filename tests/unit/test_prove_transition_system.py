@@ -8,9 +8,9 @@ import pytest
 from support.said import raises
 from support.wiring import Wiring
 
-from dais_verif.errors import InputError
-from dais_verif.prover.registers.transition_system import TransitionSystem, extract_transition_system
-from dais_verif.prover.solving.discharge import decide
+from dais_verif.base.errors import InputError
+from dais_verif.prover.clocked.registers.transition_system import TransitionSystem, extract_transition_system
+from dais_verif.prover.solve.discharge import decide
 from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, const, extract, ite, rebuild, var
 
 ZERO, ONE = const(1, 0), const(1, 1)

@@ -14,12 +14,11 @@ from support.places import ALIR
 from support.strategies import batches, programs
 from support.tier import examples
 
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
-from dais_verif.program import Program, load
-from dais_verif.program.linear_ranges import sharp_ranges
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ranges import Analysis, PromiseStatus, analyse
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ranges import Analysis, PromiseStatus, analyse, sharp_ranges
 
 FAST = settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -8,12 +8,12 @@ import pytest
 
 import dais_verif
 from bench.kernels import Layer, first_layer, instance_of
-from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.program import Program, load
-from dais_verif.program.opcodes import Code
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.kernels.forms.frame import memory_frame
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.opcodes import Code
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from rich.console import Console
 from support.records import MISMATCH, PROGRAM, RECORD
 from support.said import as_recorded
 
-from dais_verif.program import read_binary, write_binary
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.simulation import (
@@ -26,7 +26,7 @@ from dais_verif.record.simulation import (
     Value,
 )
 from dais_verif.report.console import print_record
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import read_binary, write_binary
 
 #: Fields of schema 1. Fields may be added; none may be removed or change its meaning.
 FIELDS = {

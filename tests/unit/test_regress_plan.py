@@ -18,20 +18,19 @@ from support.records import RECORD
 from support.said import as_recorded, raises
 from support.tier import examples
 
-from dais_verif.errors import InputError
-from dais_verif.record.regression import Job, JobResult
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict, worst
+from dais_verif.campaigns.regression.executors import Executor
+from dais_verif.campaigns.regression.job import Task, run_jointly
+from dais_verif.campaigns.regression.journal import NAME, History, Journal, Past, read_journal
+from dais_verif.campaigns.regression.launcher import Ending, Request
+from dais_verif.campaigns.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
+from dais_verif.campaigns.regression.plan import Defaults, Planned, grouped, in_order, make_plan, shard_of
+from dais_verif.campaigns.regression.programs import Found, find, names_of, stem_of, unjudged
+from dais_verif.campaigns.regression.runner import Settings, run_jobs
+from dais_verif.campaigns.regression.watcher import RegressionWatcher
+from dais_verif.record.campaigns import Job, JobResult
 from dais_verif.record.simulation import Failed
-from dais_verif.regression.executors import Executor
-from dais_verif.regression.history import History, Past
-from dais_verif.regression.job import Task, run_jointly
-from dais_verif.regression.journal import NAME, Journal, read_journal
-from dais_verif.regression.launcher import Ending, Request
-from dais_verif.regression.manifest import Choices, Part, Variant, read_manifest, stages_variant
-from dais_verif.regression.plan import Defaults, Planned, grouped, in_order, make_plan, shard_of
-from dais_verif.regression.programs import Found, find, names_of, stem_of, unjudged
-from dais_verif.regression.runner import Settings, run_jobs
-from dais_verif.regression.watcher import RegressionWatcher
-from dais_verif.verdict import Verdict, worst
 
 
 def planned(name: str) -> Planned:
@@ -130,7 +129,7 @@ def test_a_folder_that_cannot_be_listed_is_named(folder: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "below" and access(path, mode))
     assert find(str(folder / "*" / "*.bin")).left_out[0].startswith(f"{str(folder / 'below')!r}")
-    monkeypatch.setattr("dais_verif.regression.programs.os.scandir", refused)
+    monkeypatch.setattr("dais_verif.campaigns.regression.programs.os.scandir", refused)
     named = [line.split(" ")[0] for line in find(str(folder)).left_out]
     assert repr(str(folder / "below")) in named
 

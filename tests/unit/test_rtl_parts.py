@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dais_verif.dut.placement import packed
-from dais_verif.fuzzing.rtl.around import module_around
-from dais_verif.fuzzing.rtl.case import Edit, edited
-from dais_verif.fuzzing.rtl.cutting import Cut, cut_out, declared_in
-from dais_verif.fuzzing.rtl.parts import LEVELS, arms
-from dais_verif.program import Program
+from dais_verif.campaigns.fuzzing.rtl.case import Edit, edited, module_around
+from dais_verif.campaigns.fuzzing.rtl.cutting import LEVELS, Cut, arms, cut_out, declared_in
+from dais_verif.hardware.ports.interface import packed
+from dais_verif.spec.program import Program
 
 ASSIGNED = """\
 module model (input [7:0] model_inp, output [4:0] model_out);

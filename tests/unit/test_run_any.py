@@ -10,8 +10,8 @@ from support.machines import NIBBLE, connect, counter, machine, read_tree, signa
 from support.said import raises
 
 import dais_verif
-from dais_verif.errors import InputError
-from dais_verif.machine.alirfsm_writer import machine_json
+from dais_verif.base.errors import InputError
+from dais_verif.spec.machine.alirfsm import machine_json
 
 MACHINE = read_tree(counter(rst_to=[3]))
 EN: dict[str, Any] = {"en": np.array([[1], [0], [1]])}

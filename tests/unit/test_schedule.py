@@ -12,8 +12,9 @@ from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
 from support.strategies import programs
 
-from dais_verif.emitter.delays import DEFAULT, DelayModel
-from dais_verif.emitter.schedule import (
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.hardware.emitter.delays import DEFAULT, DelayModel
+from dais_verif.hardware.emitter.pipeline import (
     Flow,
     Schedule,
     _earliest,
@@ -24,9 +25,8 @@ from dais_verif.emitter.schedule import (
     least_depth,
     schedule,
 )
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import Program, load
-from dais_verif.program.graph import dead_ops
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.graph import dead_ops
 
 #: Delay models, also ones in which all or some delays are zero.
 MODELS = st.builds(

@@ -15,14 +15,13 @@ from support.slow_faults import flipped_outputs
 from support.strategies import batches
 from support.tier import examples
 
-from dais_verif.errors import ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
 from dais_verif.golden import sensitivity as module
-from dais_verif.golden.fault_injection import BitFlip, flip_bit
-from dais_verif.golden.sensitivity import Effect, Sensitivity, sensitivity
-from dais_verif.program import FixedType, Program, load
-from dais_verif.program.numbers import Batch
+from dais_verif.golden.sensitivity import BitFlip, Effect, Sensitivity, flip_bit, sensitivity
+from dais_verif.spec.program import FixedType, Program, load
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import generate
 
 S4 = (1, 3, 0)

@@ -18,8 +18,8 @@ from support.strategies import programs
 from support.tier import examples
 
 from dais_verif.golden import oracle
-from dais_verif.program import FixedType, Program
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus import ExhaustiveRows, Generated, Stimulus, Vectors, generate
 from dais_verif.stimulus.pseudo_exhaustive.plan import plan
 

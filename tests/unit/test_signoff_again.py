@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.signing import DESIGN
 
-from dais_verif.signoff.checking.again import _data
+from dais_verif.signoff.checking.recheck import _data
 from dais_verif.signoff.policy import Policy, Rtl
 from dais_verif.signoff.subject import FileHash, Subject
 

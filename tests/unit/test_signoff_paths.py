@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import InputError
-from dais_verif.program import Program, load, write_binary
+from dais_verif.base.errors import InputError
 from dais_verif.signoff import certificate
 from dais_verif.signoff.context import plain_path
 from dais_verif.signoff.policy import read_policy
 from dais_verif.signoff.subject import subject_of
+from dais_verif.spec.program import Program, load, write_binary
 
 
 def test_no_path_is_taken_for_an_option() -> None:

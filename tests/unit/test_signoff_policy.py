@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli.main import _run
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.policy import BUILT_IN, Policy, in_force, policy_of, read_policy
 from dais_verif.signoff.results import SignOffStage, name_keys, result_of
-from dais_verif.verdict import Verdict
 
 WAIVER = '[[waivers]]\nwhat = "proof"\nreason = "a divider"\nexpires = 2027-01-31\n'
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from dais_verif.base.toolchain.process import is_stopping
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.running import run_stages
 from dais_verif.signoff.verbs import away
-from dais_verif.toolchain.process import is_stopping
-from dais_verif.verdict import Verdict
 
 SECONDS = 20.0
 

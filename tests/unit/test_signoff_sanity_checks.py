@@ -16,22 +16,27 @@ from support.signing import DESIGN
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.dut.discover import Port, ports_in, unused_in
-from dais_verif.dut.elements import sizings_of_inputs, sizings_of_outputs
-from dais_verif.dut.interface import Clocking, DesignInterface, Wire
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import InputError
-from dais_verif.flows.vectors import WithBoundaries
+from dais_verif.base.errors import InputError
 from dais_verif.golden import Golden
-from dais_verif.program import OPCODES, Program, load, write_binary
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.hardware.ports.bind import sizings_of_inputs, sizings_of_outputs
+from dais_verif.hardware.ports.discover import Port, ports_in, unused_in
+from dais_verif.hardware.ports.interface import Clocking, DesignInterface, Wire, packed
+from dais_verif.signoff.inverting_wrappers import OriginalDesign
 from dais_verif.signoff.judge import possible_inputs
-from dais_verif.signoff.sanity_checks import _poisoned
-from dais_verif.signoff.seeded_faults import Poison, always_wrong, differing_rows, poison, sometimes_wrong
-from dais_verif.signoff.seeding import SEEDED_FAULT
-from dais_verif.signoff.wrappers import OriginalDesign
+from dais_verif.signoff.seeded_faults import (
+    SEEDED_FAULT,
+    Poison,
+    _poisoned,
+    always_wrong,
+    differing_rows,
+    poison,
+    sometimes_wrong,
+)
 from dais_verif.simulation.testbench.packing import pack_outputs
+from dais_verif.spec.program import OPCODES, Program, load, write_binary
 from dais_verif.stimulus import Generated
+from dais_verif.verbs.vectors import WithBoundaries
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

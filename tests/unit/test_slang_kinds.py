@@ -9,11 +9,10 @@ import pytest
 from prove.reading import elaborated
 from support.said import as_recorded, raises
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.prover.slang.design import ast
 from dais_verif.prover.slang.kinds import CALLS, GATES, SYMBOLS, TABLES, TYPES, How, Table
-from dais_verif.prover.slang.kinds.decision import KindDecision, left_out, read, refused
-from dais_verif.prover.slang.kinds.names import known_calls
+from dais_verif.prover.slang.kinds.decision import KindDecision, known_calls, left_out, read, refused
 from dais_verif.prover.slang.kinds.page import page
 
 #: Tables that are not of a whole enum of pyslang.

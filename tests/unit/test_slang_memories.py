@@ -8,7 +8,7 @@ import pytest
 from prove.reading import elaborated, term_of
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.terms import Term, const, rebuild, var
 from dais_verif.prover.terms.evaluate import evaluate

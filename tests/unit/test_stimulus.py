@@ -18,11 +18,11 @@ from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.errors import InputError, VectorError
+from dais_verif.base.errors import InputError, VectorError
 from dais_verif.golden import oracle, run
-from dais_verif.program import FixedType, Program, load
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.spec.program import FixedType, Program, load
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate, generate_common, read_batch, read_raw_batch
 from dais_verif.stimulus.generate import _uniform
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dais_verif.stopwatch import Stage, Stopwatch
+from dais_verif.base.stopwatch import Stage, Stopwatch
 
 
 @pytest.fixture

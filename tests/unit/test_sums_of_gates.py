@@ -13,13 +13,10 @@ from support.random_graphs import random_graph, random_term, table
 from support.tier import examples
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level.aig import FALSE, Aig
-from dais_verif.prover.bit_level.algebra.gates import Gates
-from dais_verif.prover.bit_level.algebra.meaning import meaning_of, number_of
-from dais_verif.prover.bit_level.algebra.polynomials import Polynomial, plus, single, times
-from dais_verif.prover.bit_level.algebra.proof import holds
-from dais_verif.prover.bit_level.bit_blasting import Word, blast
-from dais_verif.prover.bit_level.patterns import mixed, simulate, value_of
+from dais_verif.prover.gates.aig import FALSE, Aig
+from dais_verif.prover.gates.algebra import Gates, Polynomial, holds, meaning_of, number_of, plus, single, times
+from dais_verif.prover.gates.bit_blasting import Word, blast
+from dais_verif.prover.gates.patterns import mixed, simulate, value_of
 
 SEEDS = st.integers(0, 1 << 40)
 

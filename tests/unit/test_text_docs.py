@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from dais_verif.errors import ProgramError
-from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.base.errors import ProgramError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import run
-from dais_verif.program import LAYOUTS, OPCODES, Program, assemble, load
-from dais_verif.program.assembler.names import KEYWORDS
-from dais_verif.program.listing import listing
+from dais_verif.spec.program import LAYOUTS, OPCODES, Program, assemble, load
+from dais_verif.spec.program.assembler import KEYWORDS
+from dais_verif.spec.program.listing import listing
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8").partition("\n## The text form")[2]

@@ -11,10 +11,10 @@ import pytest
 from support.said import as_recorded
 from support.tier import examples
 
-from dais_verif.errors import ProgramError
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import assemble
-from dais_verif.program.listing import listing
+from dais_verif.base.errors import ProgramError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.spec.program import assemble
+from dais_verif.spec.program.listing import listing
 
 #: Lines 1 and 2 of most texts below, whose own lines begin with line 3.
 HEAD = "input x\na = s8.3 input x\n"
@@ -242,9 +242,9 @@ def test_every_refusal_of_the_assembler_is_among_the_cases() -> None:
     """The cases reach every ``refuse`` and ``unexpected``, so a new message gets its line and column checked."""
     import sys
 
-    from dais_verif.program import assembler
+    from dais_verif.spec.program import assembler
 
-    folder = assembler.__path__[0]
+    folder = str(assembler.__file__)
     reached: set[tuple[str, int]] = set()
 
     def trace(frame, event, argument):  # type: ignore[no-untyped-def]

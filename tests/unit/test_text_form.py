@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from support.strategies import programs
 from support.tier import examples
 
-from dais_verif.fuzzing.generate.random_programs import random_program
-from dais_verif.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
-from dais_verif.program.listing import in_words, listing
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program
+from dais_verif.spec.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
+from dais_verif.spec.program.listing import in_words, listing
 
 #: The slow suite tries 10,000 more programs.
 FAST = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -197,7 +197,7 @@ def test_spelling_in_both_directions(words: str, row: tuple[int, int, int, int])
 
 
 def test_every_opcode_is_spelt() -> None:
-    from dais_verif.program import OPCODES
+    from dais_verif.spec.program import OPCODES
 
     assert {row[0] for _, row in SPELLINGS} == {code for code, row in OPCODES.items() if not row.alir}
 

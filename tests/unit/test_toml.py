@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.ports_file import read_ports_file
-from dais_verif.emitter.delays import read_delay_model
-from dais_verif.errors import InputError
-from dais_verif.flows.mutation.expected import read_expected
+from dais_verif.base.errors import InputError
+from dais_verif.base.toml import parse_toml
+from dais_verif.hardware.emitter.delays import read_delay_model
+from dais_verif.hardware.ports.ports_file import read_ports_file
 from dais_verif.signoff.policy import read_policy
-from dais_verif.toml import parse_toml
+from dais_verif.verbs.mutation.mutate import read_expected
 
 
 def test_a_document_is_its_tables() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.program import FixedType
-from dais_verif.program.types import type_of_interval
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.types import type_of_interval
 
 #: (k, i, f), width, smallest and largest raw value, name.
 TYPES = [

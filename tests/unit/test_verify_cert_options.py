@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support.said import as_recorded
 
-from dais_verif.cli.main import _run
-from dais_verif.flows.verify_certificate import CertificateRequest
+from dais_verif.doors.cli.main import _run
+from dais_verif.verbs.verify_certificate import CertificateRequest
 
-verify_cert = importlib.import_module("dais_verif.cli.verify")
+verify_cert = importlib.import_module("dais_verif.doors.cli.verify")
 
 
 @pytest.mark.parametrize("words", [("--rtl", "a.v", "b.v"), ("--rtl", "a.v", "--rtl", "b.v")])

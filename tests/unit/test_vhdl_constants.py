@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.errors import StateError
-from dais_verif.synthesis.vhdl_constants import in_steps
+from dais_verif.base.errors import StateError
+from dais_verif.prover.vhdl.constants import in_steps
 
 HEAD = """architecture rtl of model is
   constant k : bits := "0011"; signal s, other : bits(3 downto 0); signal r : pair;

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import StateError
-from dais_verif.synthesis.vhdl_events import begins_slice, refuse_events, refuse_misread
+from dais_verif.base.errors import StateError
+from dais_verif.prover.vhdl.events import begins_slice, refuse_events, refuse_misread
 
 HEAD = """library ieee; use ieee.std_logic_1164.all;
 entity model is port (clk, rst : in std_logic; a, b : in std_logic_vector(3 downto 0); y : out std_logic); end;

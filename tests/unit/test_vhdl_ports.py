@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.dut.discover import Port
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.ports_file import PortsFile, Side
-from dais_verif.dut.vhdl_ports import in_lower_case, vhdl_ports_in
+from dais_verif.hardware.ports.discover import Port
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.hardware.ports.ports_file import PortsFile, Side
+from dais_verif.hardware.ports.vhdl_ports import in_lower_case, vhdl_ports_in
 
 
 def ports(folder: Path, text: str, top: str = "model") -> tuple[Port, ...] | None:

@@ -15,8 +15,8 @@ from support.said import as_recorded, raises
 from support.strategies import batches, programs
 from support.tier import examples
 
-from dais_verif.errors import InputError, ToolError, ViolationError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.base.errors import InputError, ToolError, ViolationError
+from dais_verif.campaigns.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, run, run_raw
 from dais_verif.golden.vm import (
     Compilation,
@@ -25,10 +25,10 @@ from dais_verif.golden.vm import (
     accept_instructions,
     compile_forward_and_backward,
 )
-from dais_verif.golden.vm.schedule import assign_slots, order_of
+from dais_verif.golden.vm.compile import assign_slots, order_of
 from dais_verif.golden.vm.verify import first_fault
-from dais_verif.program import Program, load
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program, load
+from dais_verif.spec.program.numbers import Batch
 
 FAST = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPTIONS = [{"fuse": fuse, "optimize_locality": local} for fuse in (False, True) for local in (False, True)]

@@ -13,7 +13,7 @@ import pytest
 from support.programs import dense_network, every_opcode, overflowing, sums_and_shifts
 from support.said import as_recorded, raises
 
-from dais_verif.errors import ViolationError
+from dais_verif.base.errors import ViolationError
 from dais_verif.golden import run
 from dais_verif.golden.vm import (
     InstructionSequence,
@@ -23,8 +23,8 @@ from dais_verif.golden.vm import (
     compile_forward_and_backward,
 )
 from dais_verif.golden.vm import compile as compiler
-from dais_verif.golden.vm.schedule import assign_slots
-from dais_verif.program import Program
+from dais_verif.golden.vm.compile import assign_slots
+from dais_verif.spec.program import Program
 
 GOOD, BAD = [[1]], [[1], [127], [127]]
 ENGINES = ("numpy", "auto")

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from support.said import raises
 
-from dais_verif.errors import EngineError, InputError, ViolationError
+from dais_verif.base.errors import EngineError, InputError, ViolationError
 from dais_verif.golden import run
 from dais_verif.golden.vm import Pull, accept_instructions, compile_forward_and_backward
 from dais_verif.golden.vm import pullback as rules
-from dais_verif.program import OPCODES, FixedType, Program
-from dais_verif.program.opcodes import Code, high_int32
-from dais_verif.program.types import type_of_interval
+from dais_verif.spec.program import OPCODES, FixedType, Program
+from dais_verif.spec.program.opcodes import Code, high_int32
+from dais_verif.spec.program.types import type_of_interval
 
 ROWS = 5
 

@@ -13,7 +13,7 @@ import pytest
 from support.programs import dense_network, every_opcode, overflowing
 from support.said import raises
 
-from dais_verif.errors import EngineError, InputError
+from dais_verif.base.errors import EngineError, InputError
 from dais_verif.golden import oracle
 from dais_verif.golden.vm import (
     InstructionSequence,
@@ -25,9 +25,9 @@ from dais_verif.golden.vm import (
     disassemble,
     logging_vm_execution,
 )
-from dais_verif.program import Program
-from dais_verif.program.graph import cone
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.numbers import Batch
 
 EVERY = every_opcode()
 X = [[1.3125, -2.5, 7], [-7.9375, 31.75, -16], [3, 4, 5]]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from support.waves import Item, read_gtkw, run_sucl, shown_by_gtkwave
 
-from dais_verif.dut.placement import packed
-from dais_verif.emitter.parts import path_of
-from dais_verif.program import Program
+from dais_verif.hardware.emitter.module import path_of
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.simulation import Blame, Value
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
 from dais_verif.simulation.diagnosis.replay_job import Question, Seen
 from dais_verif.simulation.diagnosis.views import ask_for, vcd_names, write_views
+from dais_verif.spec.program import Program
 
 
 def trace(width: int, f: int, *, signed: bool = True, lsb: int = 0, of: int | None = None, real: str = "1") -> Trace:

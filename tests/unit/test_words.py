@@ -14,18 +14,18 @@ from rich.console import Console
 from support.pages import PROGRAM, board_run, passed_run, regression, signoff
 from support.said import as_recorded
 
-from dais_verif.cli import main
-from dais_verif.emitter import emit_verilog
-from dais_verif.flows import cover, prove
-from dais_verif.program import Program, write_binary
-from dais_verif.record.regression import RegressionRecord
+from dais_verif.base.verdict import Verdict
+from dais_verif.doors.cli import main
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.simulation import OutputEvidence
+from dais_verif.report.campaigns_text import print_regression
 from dais_verif.report.console import print_record
 from dais_verif.report.html import write_report
 from dais_verif.report.html.sources import Document
-from dais_verif.report.regression_text import print_regression
 from dais_verif.report.signoff_text import print_sign_off
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program, write_binary
+from dais_verif.verbs import cover, prove
 
 SMALL = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
 #: Verdicts, the longest first, as one may be part of the name of another.

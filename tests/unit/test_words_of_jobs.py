@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from dais_verif.cli.main import _run
-from dais_verif.emitter import PipelineOptions, emit_verilog
-from dais_verif.flows.covering import Covering
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.pins import Pins
-from dais_verif.flows.simulation_request import ALL, SimulationRequest
-from dais_verif.program import Program, load, write_binary
-from dais_verif.regression.manifest import Choices, read_manifest
-from dais_verif.regression.plan import Defaults, make_plan
+from dais_verif.campaigns.regression.manifest import Choices, read_manifest
+from dais_verif.campaigns.regression.plan import Defaults, make_plan
+from dais_verif.doors.cli.main import _run
+from dais_verif.hardware.emitter import PipelineOptions, emit_verilog
 from dais_verif.signoff import context as signing
 from dais_verif.signoff.context import Context, design_arguments
 from dais_verif.signoff.policy import read_policy
 from dais_verif.signoff.subject import subject_of
+from dais_verif.spec.program import Program, load, write_binary
+from dais_verif.verbs.cover import Covering
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.pins import Pins
+from dais_verif.verbs.simulation_request import ALL, SimulationRequest
 
 SUM = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (0, 0, 0, 0, (0, 5, 0))], [(1, 0, 0)], inp_shift=[0])
 PIPELINE = PipelineOptions(2, reset=True, enable=True, valid=True)
 
-sim = importlib.import_module("dais_verif.cli.sim")
+sim = importlib.import_module("dais_verif.doors.cli.sim")
 
 
 class Read(Exception):

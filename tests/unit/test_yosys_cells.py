@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover.terms import Term, concat, const, eq, var
 from dais_verif.prover.yosys.cells import LOGIC
-from dais_verif.prover.yosys.form import Cell, read_form
+from dais_verif.prover.yosys.json_form import Cell, read_form
 
 #: Widths of A, B and Y.
 WIDTHS = [(3, 3, 3), (2, 3, 4), (3, 2, 1), (1, 3, 2), (3, 1, 5), (4, 2, 2)]

@@ -7,16 +7,22 @@ dx = accept_instructions(compilation.backward, g).values
 
 from __future__ import annotations
 
-from dais_verif.golden.vm.codes import OUTPUT, Pull
 from dais_verif.golden.vm.compile import compile_forward_and_backward
-from dais_verif.golden.vm.execute import ENGINES, Execution, accept_instructions
+from dais_verif.golden.vm.execute import ENGINES, Execution, MachineViolation, ViolationWarning, accept_instructions
 from dais_verif.golden.vm.explain import logging_vm_execution
-from dais_verif.golden.vm.instructions import Checks, Columns, Compilation, Instruction, InstructionSequence
-from dais_verif.golden.vm.listing import disassemble
+from dais_verif.golden.vm.instructions import (
+    OUTPUT,
+    Checks,
+    Columns,
+    Compilation,
+    Instruction,
+    InstructionSequence,
+    Pull,
+    disassemble,
+)
 from dais_verif.golden.vm.machine import ForwardExecutor, Outcome
 from dais_verif.golden.vm.memory import Allocation, Tape
 from dais_verif.golden.vm.profile import Profile, benchmark_accept_instructions
-from dais_verif.golden.vm.violations import MachineViolation, ViolationWarning
 
 __all__ = [
     # compile

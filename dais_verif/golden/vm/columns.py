@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.counts import counted
-from dais_verif.errors import EngineError
+from dais_verif.base.errors import EngineError
+from dais_verif.base.text import counted
 from dais_verif.golden.integer_width import is_wide
-from dais_verif.golden.vm.codes import ForwardForm
-from dais_verif.program import OPCODES, Program
-from dais_verif.program.opcodes import Code, Data, Pattern, high_int32, low_int32
+from dais_verif.golden.vm.instructions import ForwardForm
+from dais_verif.spec.program import OPCODES, Program
+from dais_verif.spec.program.opcodes import Code, Data, Pattern, high_int32, low_int32
 
 __all__ = ["at", "form_of", "operands_of", "shapes_of", "widths_of"]
 

@@ -11,28 +11,82 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import EngineError, EngineFailure, InputError
+from dais_verif.base.errors import EngineError, EngineFailure, InputError, ViolationError
+from dais_verif.golden import oracle
 from dais_verif.golden.fast import why_not
-from dais_verif.golden.vm.fast import FastExecutor
-from dais_verif.golden.vm.instructions import Checks, InstructionSequence
-from dais_verif.golden.vm.machine import Event, ForwardExecutor, NumpyExecutor, Outcome
-from dais_verif.golden.vm.reverse import pullback_steps
-from dais_verif.golden.vm.verify import first_fault
-from dais_verif.golden.vm.violations import MachineViolation, ViolationWarning, of_fault, of_op
-from dais_verif.program import FixedType
-from dais_verif.program.numbers import Batch, doubles_of_raw
+from dais_verif.golden.vm.instructions import Checks, InstructionSequence, neighbours
+from dais_verif.golden.vm.machine import Event, FastExecutor, ForwardExecutor, NumpyExecutor, Outcome
+from dais_verif.golden.vm.pullback import pullback_steps
+from dais_verif.golden.vm.verify import Fault, first_fault
+from dais_verif.spec.program import FixedType
+from dais_verif.spec.program.numbers import Batch, doubles_of_raw
 
 __all__ = [
     "ENGINES",
     "EXECUTORS",
-    "OBSERVER",
     "Execution",
+    "MachineViolation",
+    "OBSERVER",
+    "ViolationWarning",
     "Watch",
     "accept_instructions",
     "batch_of",
     "executor_of",
+    "of_fault",
+    "of_op",
     "seed_of",
 ]
+
+
+# Messages about broken promises: the place in the sequence, the operands, the exact result.
+
+
+class MachineViolation(ViolationError):
+    """A promise was broken in a run of the VM. The message shows the instruction with its neighbours.
+
+    ``promise``: ``value`` (an op that must not change its value did), ``table index``, ``operand order`` or
+    ``buffer width``. ``words``: what happened. ``op`` and ``position``: the op and its instruction. ``row``: the row in
+    which it happened; None if the fault holds for all rows.
+    """
+
+    def __init__(
+        self, iseq: InstructionSequence, promise: str, position: int, words: str, *, row: int | None = None
+    ) -> None:
+        where = f"instruction {position} of the {iseq.direction} sequence{'' if row is None else f', row {row}'}"
+        super().__init__(f"{promise} promise broken at {where}: {words}\n{neighbours(iseq, position)}")
+        self.promise, self.position, self.words, self.row = promise, position, words, row
+        self.op = iseq[position].node
+
+
+class ViolationWarning(UserWarning):
+    """Issued if a promise was broken in a run that continues with the quantised value."""
+
+
+def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> MachineViolation:
+    """Return the oracle's violation in ``row``, of ``op`` or of the first op that broke its promise."""
+    violations: list[oracle.Violation] = []
+    oracle.trace(iseq.program, batch.row(row), violations=violations)
+    found = next((v for v in violations if op is None or v.op.index == op), None)
+    if found is None:
+        raise AssertionError(f"machine and oracle differ: violation at op {op}, row {row}")
+    position = int(np.flatnonzero(iseq.columns.value == found.op.index)[0])
+    promise = "table index" if found.exact is None else "value"
+    return MachineViolation(iseq, promise, position, str(found), row=row)
+
+
+def of_fault(iseq: InstructionSequence, batch: Batch | None, fault: Fault) -> MachineViolation:
+    """Return the violation of an instruction that does not compute its op, with values of the first row."""
+    node, words = iseq[fault.position].node, fault.words
+    if batch is not None and batch.rows and node is not None:
+        values = oracle.trace(iseq.program, batch.row(0), violations=[])
+        op = iseq.program.ops[node]
+        read = "".join(f"op {i} = {oracle.show(values[i])}, " for i in op.operands)
+        words += f" (in row 0: {read}exact result {oracle.show(values[node])})"
+    return MachineViolation(iseq, fault.promise, fault.position, words)
+
+
+# Run a compiled sequence, with a selectable level of checks.
+
 
 #: Executors of a forward sequence; ``auto`` is the first one that accepts the program.
 EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}

@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from dais_verif.counts import counted
-from dais_verif.errors import EngineError
+from dais_verif.base.errors import EngineError
+from dais_verif.base.text import counted
 from dais_verif.golden import oracle
-from dais_verif.golden.vm.codes import OUTPUT
-from dais_verif.golden.vm.comments import comment
 from dais_verif.golden.vm.execute import OBSERVER
-from dais_verif.golden.vm.instructions import InstructionSequence
+from dais_verif.golden.vm.instructions import OUTPUT, InstructionSequence, comment
 from dais_verif.golden.vm.machine import Event
-from dais_verif.program import FixedType, Program
-from dais_verif.program.graph import cone
-from dais_verif.program.listing import in_words
-from dais_verif.program.numbers import Batch
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.listing import in_words
+from dais_verif.spec.program.numbers import Batch
 
 __all__ = ["logging_vm_execution"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.program.numbers import IntArray
+from dais_verif.spec.program.numbers import IntArray
 
 __all__ = ["Allocation", "Tape", "freeze"]
 

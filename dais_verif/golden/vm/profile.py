@@ -13,13 +13,11 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.errors import EngineError
+from dais_verif.base.errors import EngineError
 from dais_verif.golden.vm.execute import batch_of, executor_of, seed_of
-from dais_verif.golden.vm.fast import FastExecutor
-from dais_verif.golden.vm.instructions import InstructionSequence
-from dais_verif.golden.vm.listing import instruction_lines
-from dais_verif.golden.vm.machine import CHUNK, NumpyExecutor
-from dais_verif.golden.vm.reverse import pullback_steps
+from dais_verif.golden.vm.instructions import InstructionSequence, instruction_lines
+from dais_verif.golden.vm.machine import CHUNK, FastExecutor, NumpyExecutor
+from dais_verif.golden.vm.pullback import pullback_steps
 
 __all__ = ["Kind", "Profile", "benchmark_accept_instructions"]
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.golden.vm.codes import OUTPUT, ForwardForm
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
-from dais_verif.golden.vm.instructions import InstructionSequence
+from dais_verif.golden.vm.instructions import OUTPUT, ForwardForm, InstructionSequence
 from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
-from dais_verif.program.opcodes import Code
-from dais_verif.program.ranges import PromiseStatus
+from dais_verif.spec.program.opcodes import Code
+from dais_verif.spec.program.ranges import PromiseStatus
 
 __all__ = ["Fault", "first_fault"]
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
+from dais_verif.prover.bit_spans import Spans
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Bits, Signal, driver_of
-from dais_verif.prover.slang.design import SlangDesign, bits_in, fields, why_no_bits
-from dais_verif.prover.spans import Spans
+from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, fields, why_no_bits
+from dais_verif.prover.terms import Term, concat
 
-__all__ = ["bundled", "divide"]
+if TYPE_CHECKING:
+    from dais_verif.prover.slang.expressions import Converter
+
+__all__ = ["bundled", "divide", "keyed", "listed", "repeated"]
+
 
 #: Maximum number of elements of one array, and of all arrays together.
 _LARGEST_MEMORY = 1 << 24
@@ -92,3 +97,63 @@ def _elements(kind: Any, name: str) -> Iterator[tuple[str, int]]:
     step = 1 if span.left >= span.right else -1
     for index in range(span.right, span.left + step, step):
         yield from _elements(kind.arrayElementType, f"{name}[{index}]")
+
+
+# Assignment patterns: ``'{a, b}``, ``'{2{a}}``, and ``'{x: a, default: b}``.
+
+
+_NO_NUMBERS = (
+    ast.SimpleAssignmentPatternExpression,
+    ast.StructuredAssignmentPatternExpression,
+    ast.ReplicatedAssignmentPatternExpression,
+    ast.InvalidExpression,  # a pattern that pyslang binds again for each element
+)
+
+
+def listed(c: Converter, e: Any) -> Term:
+    """Return the elements in order, the first one in the highest bits."""
+    return concat(*(c(x) for x in e.elements))
+
+
+def repeated(c: Converter, e: Any) -> Term:
+    """Return the elements, repeated."""
+    return concat(*[listed(c, e)] * c(e.count).value)
+
+
+def keyed(c: Converter, e: Any) -> Term:
+    """Return members or elements that are given by name, index, type or ``default``.
+
+    Raises ``InputError`` if ``default`` or a type assigns anything other than zeros to arrays or structures: simulators
+    differ in whether each of their elements gets the value.
+    """
+    terms = [c(x) for x in e.elements]
+    if e.defaultSetter is not None or list(e.typeSetters):
+        deep = type(e.defaultSetter) in _NO_NUMBERS or not all(map(_is_plain, _others(e)))
+        if deep and not all(term.op == "const" and term.value == 0 for term in _given_to_others(e, terms)):
+            raise c.refused(e, "simulators differ in what default gives to arrays and structures; name each of them")
+    return concat(*terms)
+
+
+def _others(e: Any) -> Iterator[Any]:
+    """Yield the types of members that are not named, or the innermost element type of an array."""
+    kind = e.type
+    if kind.isStruct:
+        named = [setter.member for setter in e.memberSetters]
+        yield from (x.type for x in fields(kind) if x not in named)
+        return
+    element = kind.arrayElementType
+    while kind.isUnpackedArray and element.isUnpackedArray:
+        element = element.arrayElementType
+    yield element
+
+
+def _given_to_others(e: Any, terms: list[Term]) -> list[Term]:
+    named = [setter.member for setter in e.memberSetters]
+    if not e.type.isStruct:
+        return terms
+    return [term for x, term in zip(fields(e.type), terms, strict=True) if x not in named]
+
+
+def _is_plain(kind: Any) -> bool:
+    """Return whether a type is a plain vector, integer or enum."""
+    return bool(kind.isSimpleBitVector or kind.isPredefinedInteger or kind.isScalar or kind.isEnum)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import taken
 from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, ENDING, STATEMENTS, How

@@ -9,16 +9,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dais_verif.errors import UnsupportedVerilog
-from dais_verif.prover.deadline import require_time
+from dais_verif.base.errors import UnsupportedVerilog
+from dais_verif.prover.bit_spans import Spans
+from dais_verif.prover.clocked.registers.clock_gating import Latch
+from dais_verif.prover.limits import require_time
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import NoValue, Read, Signal, Signals
-from dais_verif.prover.registers.clock_gating import Latch
 from dais_verif.prover.slang.doubts import Doubts
 from dais_verif.prover.slang.kinds import TYPES, VALUES
-from dais_verif.prover.slang.kinds.names import ast
-from dais_verif.prover.slang.pieces import Marks
-from dais_verif.prover.spans import Spans
+from dais_verif.prover.slang.kinds.decision import ast
+from dais_verif.prover.slang.piecewise import Marks
 from dais_verif.prover.terms import Term, concat, undefined
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dais_verif.errors import StateError, UnsupportedVerilog
+from dais_verif.base.errors import StateError, UnsupportedVerilog
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import EDGES, TIMING
 from dais_verif.prover.slang.writes import NAMES, indices, symbol_of

@@ -7,15 +7,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.prover.four_state import add, bnot, bor, ite, nowhere
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang import loops
 from dais_verif.prover.slang.checks import leave_out, note_ending, refuse_change
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, why_no_bits
+from dais_verif.prover.slang.diagnostics import refuse_reentry
 from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
-from dais_verif.prover.slang.jumps import Jumps, chosen_values
 from dais_verif.prover.slang.kinds import (
     ACTIONS,
     ARGUMENTS,
@@ -28,12 +28,19 @@ from dais_verif.prover.slang.kinds import (
     TIMING,
     How,
 )
-from dais_verif.prover.slang.pieces import Marks, Value, assigned, chosen, part, whole
+from dais_verif.prover.slang.loops import Jumps, chosen_values
+from dais_verif.prover.slang.piecewise import Marks, Value, assigned, chosen, part, whole
 from dais_verif.prover.slang.places import VariablePlace, variable_place
-from dais_verif.prover.slang.reentry import refuse_reentry
 from dais_verif.prover.slang.selects import target_parts
-from dais_verif.prover.slang.streams import refuse_rest
-from dais_verif.prover.slang.wildcards import is_complete, matches, member_of, pattern_of, refuse_mixed, subject_of
+from dais_verif.prover.slang.wildcards import (
+    is_complete,
+    matches,
+    member_of,
+    pattern_of,
+    refuse_mixed,
+    refuse_rest,
+    subject_of,
+)
 from dais_verif.prover.slang.writes import STEPS
 from dais_verif.prover.terms import Term, const, extract, leaves, replaced, resize, undefined
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
-from dais_verif.errors import InputError, StateError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, StateError, UnsupportedVerilog
 from dais_verif.prover.four_state import (
     add,
     all_ones,
@@ -34,12 +34,11 @@ from dais_verif.prover.four_state import (
     urem,
 )
 from dais_verif.prover.netlist import NoValue
+from dais_verif.prover.slang.bundles import keyed, listed, repeated
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, fields, why_no_bits
 from dais_verif.prover.slang.kinds import BINARY, CONVERSIONS, PATTERNS, UNARY, VALUES, Table
-from dais_verif.prover.slang.patterns import keyed, listed, repeated
 from dais_verif.prover.slang.selects import CONSTANTS, member, selected
-from dais_verif.prover.slang.streams import left_aligned, refuse_wider, streamed
-from dais_verif.prover.slang.wildcards import matches, member_of, subject_of
+from dais_verif.prover.slang.wildcards import left_aligned, matches, member_of, refuse_wider, streamed, subject_of
 from dais_verif.prover.slang.writes import symbol_of
 from dais_verif.prover.terms import Term, concat, const, extract, resize, top_bit, undefined
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dais_verif.errors import InputError, StateError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, StateError, UnsupportedVerilog
 from dais_verif.prover.memory import Memory
 from dais_verif.prover.netlist import Driver, Read, Signal
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.kinds import FILLING
-from dais_verif.prover.slang.pieces import whole
+from dais_verif.prover.slang.piecewise import whole
 from dais_verif.prover.slang.selects import memory_word, static_index
 from dais_verif.prover.slang.writes import symbol_of
-from dais_verif.prover.terms import Term, undefined
+from dais_verif.prover.terms import Term, leaves, rebuild, undefined
 
-__all__ = ["counting", "initial", "kept_from_the_beginning"]
+__all__ = ["counting", "initial", "kept_from_the_beginning", "power_up"]
 
 
 def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
@@ -187,3 +188,45 @@ def kept_from_the_beginning(signal: Signal) -> Driver:
         )
 
     return Driver(0, signal.width, make, signal.where)
+
+
+# Values of signals at power-up, from declarations and ``initial`` blocks.
+
+
+def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[Signal, Term]:
+    """Return the initial values of signals.
+
+    ``given``: for each symbol, its value after each initial block that assigns it. Signals that several blocks assign
+    have no entry, since the blocks run in any order. Bits without an initial value are undefined.
+    """
+    found: dict[Signal, Term] = {}
+    for symbol in {**given, **design.initial}:
+        signal, blocks = design.signals.get(symbol), given.get(symbol, ())
+        if signal is None or len(blocks) > 1:
+            continue
+        declared = _declared(design, symbol)
+        if not blocks:
+            if declared is not None:
+                found[signal] = declared
+            continue
+        # A declaration comes first: bits that the block does not assign keep the declared value.
+        nothing = [leaf for leaf in leaves(blocks[0]) if leaf.op == "undefined"]
+        if declared is not None and all(leaf.width == signal.width for leaf in nothing):
+            found[signal] = rebuild(blocks[0], dict.fromkeys(nothing, declared))
+        else:
+            found[signal] = blocks[0]
+    return found
+
+
+def _declared(design: SlangDesign, symbol: Any) -> Term | None:
+    """Return the initial value in a declaration; None if it has none, or if the value is not supported."""
+
+    def read(symbol: Any, low: int, width: int) -> Term:
+        raise UnsupportedVerilog(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")
+
+    if symbol not in design.initial:
+        return None
+    try:
+        return Converter(design, read)(design.initial[symbol])
+    except InputError:
+        return None

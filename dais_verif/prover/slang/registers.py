@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import pyslang
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.base.errors import InputError, StateError
 from dais_verif.prover.netlist import Bits, Clock, Driver, Read, Signal, driver_of
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.events import RaceError
 from dais_verif.prover.slang.execution import Execution, flat
-from dais_verif.prover.slang.jumps import Jumps
 from dais_verif.prover.slang.kinds import STATEMENTS
-from dais_verif.prover.slang.leaves import Leaves, either
-from dais_verif.prover.slang.pieces import Marks, Value, part, whole
+from dais_verif.prover.slang.loops import Jumps
+from dais_verif.prover.slang.piecewise import Marks, Value, part, whole
+from dais_verif.prover.slang.placeholders import Leaves, either
 from dais_verif.prover.slang.selects import static_index
 from dais_verif.prover.slang.writes import NAMES, lines_of, roots, symbol_of, written
 from dais_verif.prover.terms import Term, const, extract, is_open, rebuild

@@ -8,7 +8,7 @@ from dais_verif.prover.four_state import ite, lookup, lshr, mul
 from dais_verif.prover.memory import Memory, chosen
 from dais_verif.prover.slang.design import ast, bits_in
 from dais_verif.prover.slang.kinds import RANGES, TARGETS
-from dais_verif.prover.slang.streams import operands, reordered
+from dais_verif.prover.slang.wildcards import operands, reordered
 from dais_verif.prover.slang.writes import NAMES, symbol_of
 from dais_verif.prover.terms import Term, concat, const, extract, resize, undefined
 

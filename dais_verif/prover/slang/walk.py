@@ -12,31 +12,28 @@ from typing import Any
 
 import pyslang
 
-from dais_verif.dut.ambiguous import refuse_ambiguous
-from dais_verif.dut.verilog import included, read_files
-from dais_verif.errors import InputError, StateError, UnsupportedVerilog
+from dais_verif.base.errors import InputError, StateError, UnsupportedVerilog
+from dais_verif.hardware.ports.directives import refuse_ambiguous
+from dais_verif.hardware.ports.verilog import included, read_files
+from dais_verif.prover.clocked.registers.clock_gating import ungate
 from dais_verif.prover.netlist import Bits, Netlist, Signal, bits_over, driver_of
-from dais_verif.prover.registers.clock_gating import ungate
 from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
-from dais_verif.prover.slang.connections import connect, refuse_floating
-from dais_verif.prover.slang.declarations import refuse_declared, refuse_joined, refuse_shared
+from dais_verif.prover.slang.connections import connect, gates, refuse_floating
 from dais_verif.prover.slang.design import SlangDesign, ast
-from dais_verif.prover.slang.diagnostics import require_valid
+from dais_verif.prover.slang.diagnostics import refuse_declared, refuse_joined, refuse_shared, require_valid
 from dais_verif.prover.slang.doubts import Doubts
 from dais_verif.prover.slang.events import EventError, refuse_delay
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.functions import call_value
-from dais_verif.prover.slang.gates import gates
 from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMBOLS, How
-from dais_verif.prover.slang.latches import latched
-from dais_verif.prover.slang.leaves import may_be_undefined
-from dais_verif.prover.slang.memories import counting, initial, kept_from_the_beginning
-from dais_verif.prover.slang.power_up import power_up
+from dais_verif.prover.slang.memories import counting, initial, kept_from_the_beginning, power_up
+from dais_verif.prover.slang.placeholders import may_be_undefined
+from dais_verif.prover.slang.places import bits_of
 from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
-from dais_verif.prover.slang.slices import bits_of
-from dais_verif.prover.slang.streams import refuse_rest
+from dais_verif.prover.slang.waiting import latched
+from dais_verif.prover.slang.wildcards import refuse_rest
 from dais_verif.prover.slang.writes import roots, written
 from dais_verif.prover.terms import Term, const
 

@@ -12,9 +12,33 @@ from __future__ import annotations
 
 import dais_verif.prover.terms.halves  # noqa: F401 - it adds its rules to those of the others
 from dais_verif.prover.terms.arithmetic import add, bnot, mul, neg, sub, udiv, urem
-from dais_verif.prover.terms.bits import ashr, band, bor, bxor, lshr, shl
-from dais_verif.prover.terms.choices import all_ones, eq, ite, lookup, nonzero, slt, ult
-from dais_verif.prover.terms.node import Term, as_written, built, const, is_open, leaves, nodes, rebuild, undefined, var
+from dais_verif.prover.terms.choices import (
+    all_ones,
+    ashr,
+    band,
+    bor,
+    bxor,
+    eq,
+    ite,
+    lookup,
+    lshr,
+    nonzero,
+    shl,
+    slt,
+    ult,
+)
+from dais_verif.prover.terms.node import (
+    Term,
+    as_written,
+    built,
+    const,
+    is_open,
+    leaves,
+    nodes,
+    rebuild,
+    undefined,
+    var,
+)
 from dais_verif.prover.terms.parts import concat, extract, replaced, resize, sext, top_bit, zext
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from dais_verif.errors import UnsupportedVerilog
+from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.prover.four_state import (
     add,
     all_ones,
@@ -29,7 +29,7 @@ from dais_verif.prover.four_state import (
 )
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.terms import Term, const, extract, resize, top_bit, undefined
-from dais_verif.prover.yosys.form import Cell, place
+from dais_verif.prover.yosys.json_form import Cell, place
 
 __all__ = ["BITWISE", "LOGIC", "Inputs"]
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from dais_verif.errors import StateError, UnknownTop, UnsupportedVerilog
+from dais_verif.base.errors import StateError, UnknownTop, UnsupportedVerilog
 from dais_verif.prover.four_state import bnot, ite
 from dais_verif.prover.netlist import Bits, Clock, Netlist, Read, Signal, Signals, driver_of
 from dais_verif.prover.terms import Term, extract, resize
 from dais_verif.prover.yosys.cells import BITWISE, LOGIC
-from dais_verif.prover.yosys.form import Bit, Cell, Module, place, read_form
-from dais_verif.prover.yosys.wires import BUFFERS, YosysWires
-from dais_verif.prover.yosys.words import Memories
+from dais_verif.prover.yosys.json_form import Bit, Cell, Module, place, read_form
+from dais_verif.prover.yosys.wires import BUFFERS, Memories, YosysWires
 
 __all__ = ["elaborate"]
 

@@ -5,7 +5,7 @@ Importing this package without the extra [report] raises a ``ModuleNotFoundError
 
 from __future__ import annotations
 
-from dais_verif.packages import missing_packages
+from dais_verif.base.packages import missing_packages
 
 try:
     from dais_verif.report.html.page import render, write_report

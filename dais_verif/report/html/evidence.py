@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.program import Program
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.record.proof import ProofRecord, Status
-from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Source
 from dais_verif.report.html.verdicts import standing_of
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
 __all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output_rows"]
 

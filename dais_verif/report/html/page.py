@@ -18,29 +18,27 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from dais_verif import counts
-from dais_verif.errors import RecordError
-from dais_verif.files import write_atomically
-from dais_verif.machine import Machine
-from dais_verif.printable import printable
-from dais_verif.program import Program
+from dais_verif.base import text as counts
+from dais_verif.base.errors import RecordError
+from dais_verif.base.files import write_atomically
+from dais_verif.base.text import printable
+from dais_verif.base.verdict import Verdict
+from dais_verif.base.version import VERSION
+from dais_verif.record.campaigns import JobResult, RegressionRecord, failures_first
 from dais_verif.record.coverage import Coverage, CoverageRecord
 from dais_verif.record.program import MACHINE_LAYOUTS
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import JobResult, RegressionRecord, failures_first
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
-from dais_verif.report.html.kernels.beside import picture_beside
-from dais_verif.report.html.kernels.drawing import template_facts
+from dais_verif.report.html.kernels import picture_beside, template_facts
 from dais_verif.report.html.machines.view import view_of
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
-from dais_verif.report.html.times import split_of
-from dais_verif.report.html.trend import charts_of, runs_of
+from dais_verif.report.html.trend import charts_of, runs_of, split_of
 from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
 from dais_verif.report.words import stage_word
-from dais_verif.verdict import Verdict
-from dais_verif.version import VERSION
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import Program
 
 __all__ = ["fragment", "render", "render_template", "write_report"]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dais_verif.program import FixedType, Program
-from dais_verif.program.graph import dead_ops, depths
-from dais_verif.program.listing import in_words
-from dais_verif.program.ranges import analyse
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.report.html.evidence import OutputRow
+from dais_verif.spec.program import FixedType, Program
+from dais_verif.spec.program.graph import dead_ops, depths
+from dais_verif.spec.program.listing import in_words
+from dais_verif.spec.program.ranges import analyse
 
 __all__ = ["FAMILIES", "Facts", "KindCount", "facts_of", "view_data"]
 

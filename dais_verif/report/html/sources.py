@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from dais_verif.errors import InputError, RecordError
+from dais_verif.base.errors import InputError, RecordError
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import NAMES, SIGNOFF_NAME, AnyRecord, parse_record, read_record, record_file
-from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import EVIDENCE, SignOffRecord
 from dais_verif.record.simulation import Failed, SimulationRecord
 

@@ -8,17 +8,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord
-from dais_verif.record.regression import RegressionRecord
-from dais_verif.record.simulation import SimulationRecord
+from dais_verif.record.signoff import SignOffRecord
+from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.report.html.evidence import designs_of
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.html.verdicts import Standing, standing_of
-from dais_verif.verdict import Verdict
 
-__all__ = ["Chart", "Point", "Run", "charts_of", "runs_of"]
+__all__ = ["Bar", "Chart", "Point", "Run", "Split", "charts_of", "runs_of", "split_of"]
+
 
 WIDTH, HEIGHT = 640.0, 140.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 12.0, 14.0, 22.0
@@ -146,3 +148,55 @@ def _chart(
         points.append(Point(round(x, 1), round(y, 1), run.standing.verdict is Verdict.PASS, at, text))
     path = " ".join(f"{'L' if at else 'M'}{point.x} {point.y}" for at, point in enumerate(points))
     return [Chart(title, f"{top:.4g} {unit}", points, path)]
+
+
+# The run time of each stage, as bars on one time line.
+
+
+class Bar(NamedTuple):
+    """One stage: ``busy`` seconds; ``begin`` and ``length`` are percent of the whole line."""
+
+    name: str
+    busy: float
+    begin: float
+    length: float
+
+
+class Split(NamedTuple):
+    """The bars of a run. ``overlap``: stages are drawn at their actual times; else one after the other."""
+
+    bars: list[Bar]
+    whole: float
+    overlap: bool
+
+
+def split_of(document: Document) -> Split | None:
+    """Return the bars of a run from the times in its record; None if there are none."""
+    match document:
+        case SimulationRecord(profile=list(stages)) if stages:
+            whole = max(stage.end for stage in stages) or 1.0
+            bars = [Bar(s.name, s.busy, _percent(s.begin, whole), _percent(s.end - s.begin, whole)) for s in stages]
+            return Split(bars, whole, True)
+        case SimulationRecord(simulators=simulators):
+            parts = {f"{s.name} {what}": seconds for s in simulators for what, seconds in _parts(s)}
+        case ProofRecord(seconds=seconds):
+            parts = dict(seconds)
+        case SignOffRecord(stages=done):
+            parts = {stage.name: stage.seconds for stage in done}
+        case _:
+            parts = {}
+    if not sum(parts.values()):
+        return None
+    whole, at, bars = sum(parts.values()), 0.0, []
+    for name, busy in parts.items():
+        bars.append(Bar(name, busy, _percent(at, whole), _percent(busy, whole)))
+        at += busy
+    return Split(bars, whole, False)
+
+
+def _parts(simulator: SimulatorResult) -> tuple[tuple[str, float], ...]:
+    return ("build", simulator.build_seconds), ("run", simulator.run_seconds)
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(min(max(part / whole, 0.0), 1.0) * 100, 2)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
+from dais_verif.base.verdict import Verdict
+from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord, Status
-from dais_verif.record.regression import RegressionRecord
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Document, Source
 from dais_verif.report.words import word_of
-from dais_verif.verdict import Verdict
 
 __all__ = ["Standing", "limits_of", "overall", "standing_of"]
 

@@ -6,13 +6,26 @@ made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+from dais_verif.base.errors import CertificateError, CertificateFailure
+from dais_verif.base.files import write_atomically
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.icetime import part_of
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.bitstream.chip import Chip, read_chip
+from dais_verif.hardware.bitstream.configuration import Bit, Configuration, Place
+from dais_verif.hardware.bitstream.logic import Cell, ReadBack
+from dais_verif.hardware.bitstream.pins_file import read_pins
+from dais_verif.hardware.bitstream.trace import TABLE, read_back
+from dais_verif.hardware.bitstream.unpack import unpack
 from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.signoff.bitstreams.faults import wrong_table
 from dais_verif.signoff.context import (
     Context,
     SignOffStage,
@@ -26,20 +39,22 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import Sent, proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judgement, judge_simulation, judge_what_proves, same_program
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.verbs import RUN, call
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "FOLDER",
     "READ_BACK",
+    "WrongTable",
     "bitstream_stages",
     "problems_of_fault",
     "problems_of_proof",
     "seed_wrong_table",
     "with_read_back",
+    "wrong_table",
 ]
+
 
 #: The logic of the bitstream as given to ``sim`` and ``prove``, in the folder of a stage.
 READ_BACK = f"{RUN}/read_back.v"
@@ -211,3 +226,74 @@ def problems_of_fault(context: Context, folder: Path, record: SimulationRecord |
         yield "the record is not of the bitstream with the seeded fault"
     if wrong == subject.only("bitstream").sha256 or made == sha256_of(context.folder / FOLDER / READ_BACK):
         yield "the seeded fault does not change the bitstream"
+
+
+# Seed a fault in a bitstream: invert the look-up table of a cell, so that an output bit is wrong.
+
+
+#: The net that stands for no reset.
+_NEVER = "1'b0"
+
+
+class WrongTable(NamedTuple):
+    """The ``cell`` with the wrong table, and the wrong ``output`` bit. ``always``: no reset can mask the fault."""
+
+    cell: str
+    output: str
+    always: bool
+
+
+def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: Collection[str] = ()) -> WrongTable:
+    """Write to ``path`` a copy of ``bitstream`` with one inverted table, which drives an output bit or its register.
+
+    ``controls``: output ports that carry no output of the program; their tables are not chosen. Raises ``InputError``
+    if no table drives an output bit, so that no fault can be seeded.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent) as name:
+        folder = Path(name)
+        configuration = unpack(bitstream, folder)
+        chip = read_chip(tools.icestorm_chip(configuration.device), configuration.device)
+        found = read_back(chip, configuration, read_pins(pins), part_of(device)[1])
+        cell, output, always = _behind(found, controls)
+        text = (folder / "unpacked.asc").read_text(encoding="ascii")
+        text = _upside_down(text, (cell.x, cell.y), _bits_of(chip, configuration, cell))
+        packed = subprocess.run(
+            [tools.icestorm("icepack")], input=text.encode(), capture_output=True, timeout=120, check=False
+        )
+    if packed.returncode or not packed.stdout:
+        raise CertificateFailure(f"icepack exited with code {packed.returncode} on a bitstream with a wrong table")
+    write_atomically(path, packed.stdout)
+    return WrongTable(str(cell), output, always)
+
+
+def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str, bool]:
+    """Return the cell that drives an output bit, the bit, and whether no reset can mask a fault; prefer such a cell."""
+    tables = {lut.name: lut.cell for lut in found.luts}
+    registers = {register.name: register for register in found.registers}
+    candidates = []
+    for bit in sorted((bit for bit in found.driven if bit.name not in controls), key=str):
+        register = registers.get(found.driven[bit])
+        signal = found.driven[bit] if register is None else register.data
+        if signal in tables:
+            candidates.append((tables[signal], str(bit), register is None or register.reset == _NEVER))
+    for candidate in (*(found for found in candidates if found[2]), *candidates):
+        return candidate
+    raise CertificateError(
+        "no output bit of the bitstream is made by a table: no fault can be seeded that is certain to be visible"
+    )
+
+
+def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:
+    """Return the positions of the sixteen bits of the cell's table in its tile."""
+    bits = chip.functions(configuration.kinds[cell.x, cell.y])[f"LC_{cell.number}"]
+    return [bits[place] for place in TABLE]
+
+
+def _upside_down(text: str, place: Place, bits: list[Bit]) -> str:
+    """Return ``text``, the output of ``iceunpack``, with ``bits`` of the tile at ``place`` inverted."""
+    lines = text.split("\n")
+    start = lines.index(f".logic_tile {place[0]} {place[1]}") + 1
+    for row, column in bits:
+        line = lines[start + row]
+        lines[start + row] = line[:column] + "10"[int(line[column])] + line[column + 1 :]
+    return "\n".join(lines)

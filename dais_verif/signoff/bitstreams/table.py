@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from dais_verif.toolchain.icetime import DEVICE
+from dais_verif.base.toolchain.icetime import DEVICE
 
 __all__ = ["Bitstream", "problem_of_bitstream", "with_files"]
 

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import CertificateError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.base.errors import CertificateError
+from dais_verif.base.files import make_folder, write_atomically
+from dais_verif.base.toolchain.icetime import path_delay
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.verdict import Verdict
 from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
-from dais_verif.toolchain.icetime import path_delay
-from dais_verif.toolchain.limits import Limits
-from dais_verif.verdict import Verdict
 
 __all__ = ["TIMING", "kept_timing", "timing_stage"]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from dais_verif.record.campaigns.mutation import MutationSummary
+from dais_verif.record.campaigns import MutationSummary
 from dais_verif.record.simulation import OutputEvidence
 from dais_verif.signoff.certificate import Certificate, CertifiedFile, CertifiedStage
 from dais_verif.signoff.evidence import mutated, read_tree

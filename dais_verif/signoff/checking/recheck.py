@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from dais_verif.applied_folder import files_beside
-from dais_verif.counts import counted
-from dais_verif.errors import CertificateError, DaisError, InputError
-from dais_verif.files import read_plain
-from dais_verif.record.certificate import CertificateFinding
+from dais_verif.base.errors import CertificateError, DaisError, InputError
+from dais_verif.base.files import read_plain
+from dais_verif.base.text import counted
+from dais_verif.base.toolchain.sources import MOST_RTL_BYTES
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.outside_effects import included_in
 from dais_verif.record.read import read_record
-from dais_verif.record.signoff import SignOffRecord, StageResult
+from dais_verif.record.signoff import CertificateFinding, SignOffRecord, StageResult
 from dais_verif.signoff.certificate import (
     CERTIFICATE,
     Certificate,
@@ -26,29 +27,31 @@ from dais_verif.signoff.certificate import (
     parse_certificate,
     stages_in,
 )
-from dais_verif.signoff.checking.own_claims import problems_of_claims
+from dais_verif.signoff.checking.comparison import Difference, Pair, differences, of_stages
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.kept import unjudged
+from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.mutation import certified_score
 from dais_verif.signoff.places import Places, find_files
-from dais_verif.signoff.policy import Policy, in_force, policy_of
+from dais_verif.signoff.policy import Given, Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
-from dais_verif.signoff.session import RECORD
-from dais_verif.signoff.signed import Trust, check_signature
+from dais_verif.signoff.session import POLICY, RECORD, sign_off
+from dais_verif.signoff.signatures import Trust, check_signature
 from dais_verif.signoff.stages import stages_of
-from dais_verif.signoff.subject import FileHash, Subject, load_design, top_of
-from dais_verif.signoff.toolbox import runtime_of, tools_of
+from dais_verif.signoff.subject import ROLES, FileHash, Subject, load_design, top_of
+from dais_verif.signoff.toolbox import runtime_of, tool_names, tools_of, with_paths
 from dais_verif.signoff.verbs import PRINTED
-from dais_verif.verdict import Verdict
+from dais_verif.subject.applied_folder import files_beside
+
+__all__ = ["CertificateCheck", "check_certificate", "problems_of_claims", "read_certificate", "run_again", "shortened"]
+
 
 #: Clocks of computers differ by seconds; a certificate may be checked on another one right after its issue.
 _CLOCKS_DIFFER = timedelta(minutes=2)
 #: Size limit of a certificate, which has one line per file.
 _MOST_BYTES = 64 << 20
-
-__all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shortened"]
 
 
 @dataclass(frozen=True)
@@ -288,3 +291,119 @@ def shortened(*values: object) -> list[str]:
     """Return ``values`` as texts, each cut off after 160 characters."""
     texts = [str(value) for value in values]
     return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]
+
+
+# Compare the certificate's own claims with its policy and its files, without any run.
+
+
+def problems_of_claims(
+    certificate: Certificate, context: Context, results: Sequence[StageResult]
+) -> Iterator[CertificateFinding]:
+    """Yield differences of files from those that policy and RTL name, and of tools from those that are needed."""
+    yield from _files(certificate, context.policy)
+    yield from _includes(certificate, context)
+    yield from _tools_of_own_claims(certificate, context.policy, results)
+
+
+def _files(certificate: Certificate, policy: Policy) -> Iterator[CertificateFinding]:
+    """Compare the names of the files in the policy with the names of the signed-off files."""
+    rtl = policy.rtl
+    named: dict[str, Sequence[str]] = {
+        "rtl": rtl.files or [f"{rtl.top}.v"],
+        "input": policy.inputs,
+        "ports": [] if rtl.ports is None else [rtl.ports],
+        **{role: [] for role in ("frame", "against", "bitstream", "pins")},
+        **{role: [name] for role, name in (policy.diff.files | policy.bitstream.files).items()},
+    }
+    there = {role: [Path(file.path).name for file in certificate.files if file.role == role] for role in ROLES}
+    for role, names in named.items():
+        wanted = [Path(name).name for name in names]
+        if there[role] != wanted:
+            yield CertificateFinding(f"files of role {role}", _listed(wanted), _listed(there[role]))
+    # The policy may also name folders of data files: names without a suffix are not compared.
+    data = {name for file in certificate.files if file.role == "data" for name in PurePath(file.path).parts[-2:]}
+    if missing := [name for name in rtl.data if Path(name).suffix and Path(name).name not in data]:
+        yield CertificateFinding("files of role data", _listed(missing), _listed(there["data"]))
+    if others := sorted({file.role for file in certificate.files} - set(ROLES)):
+        yield CertificateFinding("roles of files", _listed(ROLES), _listed(others))
+
+
+def _includes(certificate: Certificate, context: Context) -> Iterator[CertificateFinding]:
+    """Yield the files that the RTL includes and that are not among the signed-off files."""
+    if context.subject.emitted:
+        return
+    known = [PurePath(file.path).parts for file in certificate.files if file.role == "include"]
+    for file in (*context.subject.of("rtl"), *context.subject.of("include")):
+        for name in included_in(read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")):
+            parts = PurePath(name or "").parts
+            if not parts or not any(path[-len(parts) :] == parts for path in known):
+                yield CertificateFinding(f"files that {file.path} includes", name or "a name in quotes", "none")
+
+
+def _tools_of_own_claims(
+    certificate: Certificate, policy: Policy, results: Sequence[StageResult]
+) -> Iterator[CertificateFinding]:
+    netlist = any(result.name == "netlist" and result.passed for result in results)
+    needed, possible = tool_names(policy, netlist=netlist)
+    found = certificate.tools.keys()
+    if not needed <= found <= needed | possible:
+        wanted = sorted(needed | found & possible)
+        yield CertificateFinding("tools of the certificate", _listed(wanted), _listed(sorted(found)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:20]) or "none"
+
+
+# Repeat the sign-off of a certificate, to compare the results.
+
+
+def run_again(
+    checked: CertificateCheck,
+    folder: Path,
+    *,
+    reproduce: str,
+    jobs: int | None,
+    paranoid: bool,
+    listener: SignOffListener,
+) -> Iterator[Difference]:
+    """Yield how a new sign-off of the same files by the same policy differs. ``folder`` receives its evidence."""
+    context = checked.context
+    if context is None:
+        return
+    subject = context.subject
+    policy = with_paths(context.policy, subject, _data(context.policy, subject))
+    given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
+    record = sign_off(
+        subject.design,
+        subject.path,
+        subject.layout,
+        given,
+        folder,
+        reproduce=reproduce,
+        jobs=jobs,
+        paranoid=paranoid,
+        listener=listener,
+        kernel=[Path(file.path) for file in subject.of("kernel")],
+    )
+    if record.verdict is not Verdict.PASS:
+        yield Difference("verdict", "SIGNED OFF", f"{record.verdict.value}: {record.message}")
+        yield from of_stages(checked.certificate.stages, stages_in(record.stages))
+        return
+    again, there, _ = read_certificate(folder)
+    yield from differences(Pair(checked.certificate, again, (checked.folder, there)))
+
+
+def _data(policy: Policy, subject: Subject) -> Iterator[str]:
+    """Yield the current path of each data file or folder that ``policy`` names, or its old path if it is not certified.
+
+    The name of a certified file in such a folder begins with the name of the folder.
+    """
+    for given in policy.rtl.data:
+        path = given
+        for file in subject.of("data"):
+            parts = PurePath(file.name).parts
+            if parts[0] == PurePath(given).name:
+                path = file.path if len(parts) == 1 else str(PurePath(file.path).parents[len(parts) - 2])
+                break
+        yield path

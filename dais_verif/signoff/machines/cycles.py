@@ -12,27 +12,21 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from dais_verif.errors import PolicyError
-from dais_verif.machine import Machine
-from dais_verif.machine.ports import CLOCK, bits_of
+from dais_verif.base.errors import PolicyError
+from dais_verif.base.structs import converted
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.simulation import SimulationRecord
-from dais_verif.signoff.context import (
-    Context,
-    file_arguments,
-    program_arguments,
-    simulator_arguments,
-    write_json,
-)
+from dais_verif.signoff.context import Context, file_arguments, program_arguments, simulator_arguments, write_json
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked
 from dais_verif.signoff.verbs import call
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.scoreboard import digest_of_sequence
 from dais_verif.simulation.testbench.machine_job import SequenceRows
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.ports import CLOCK, bits_of
 from dais_verif.stimulus.generate_sequences import generate_sequences
 from dais_verif.stimulus.machines import InputSequence, given_sequences
-from dais_verif.structs import converted
-from dais_verif.verdict import Verdict
 
 __all__ = [
     "SentCycles",

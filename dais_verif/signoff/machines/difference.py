@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dais_verif.errors import PolicyError
-from dais_verif.files import make_folder, write_atomically
-from dais_verif.network_files import load_program
-from dais_verif.program import Program, load
+from dais_verif.base.errors import PolicyError
+from dais_verif.base.files import make_folder, write_atomically
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.diff import DiffRecord
 from dais_verif.signoff.context import Context, SignOffStage, plain_path, program_arguments, write_json
 from dais_verif.signoff.evidence import compared, read_tree
 from dais_verif.signoff.judge import Judgement, same_program
-from dais_verif.signoff.seeded_faults import poison
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT, poison
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import call
+from dais_verif.spec.program import Program, load
 from dais_verif.stimulus import Generated, Stimulus
-from dais_verif.verdict import Verdict
+from dais_verif.subject.programs import load_program
 
 __all__ = ["DIFFERENCE", "POISONED_DIFFERENCE", "difference_stages"]
 

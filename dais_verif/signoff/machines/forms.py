@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import Method, Status
 from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
@@ -22,17 +23,15 @@ from dais_verif.signoff.form_parts import (
     only,
 )
 from dais_verif.signoff.judge import SENT, Asked, distinct_of
-from dais_verif.signoff.machines.bitstream import BITSTREAM, KNOWN_BAD, PROVED_BITSTREAM
 from dais_verif.signoff.machines.cycles import asked_of, input_combinations
 from dais_verif.signoff.machines.difference import DIFFERENCE, POISONED_DIFFERENCE
+from dais_verif.signoff.machines.extras import BITSTREAM, KNOWN_BAD, PROVED_BITSTREAM, PROVED_NETLIST
 from dais_verif.signoff.machines.judge import elements_with_bits
 from dais_verif.signoff.machines.kernel import POISONED_KERNEL, POISONED_TENSORS, TENSORS
-from dais_verif.signoff.machines.netlist import PROVED_NETLIST
-from dais_verif.signoff.outside import FOUND, kept_uses
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.outside_effects import FOUND, kept_uses
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
-from dais_verif.verdict import Verdict
 
 __all__ = ["MACHINE_FORMS"]
 

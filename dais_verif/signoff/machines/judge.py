@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dais_verif.machine import Machine
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.signoff import StageResult
 from dais_verif.record.simulation import OutputEvidence, SimulationRecord, SimulatorResult
@@ -25,7 +25,7 @@ from dais_verif.signoff.judge import (
 from dais_verif.signoff.machines.cycles import SentCycles, input_combinations
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
 
 __all__ = [
     "all_claims_proved",

@@ -13,12 +13,10 @@ from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 
-from dais_verif.errors import PolicyError
-from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.network_faults import poison_network
-from dais_verif.network_files import load_program
-from dais_verif.network_folder import MANIFEST, NETWORK, holds_network, verified_files
-from dais_verif.program import load
+from dais_verif.base.errors import PolicyError
+from dais_verif.base.files import make_folder, read_plain, write_atomically
+from dais_verif.base.verdict import Verdict
+from dais_verif.compile.network_folder import MANIFEST, NETWORK, holds_network, verified_files
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.context import (
@@ -36,13 +34,14 @@ from dais_verif.signoff.evidence import proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judgement, of_subject, same_program, same_rtl
 from dais_verif.signoff.machines.cycles import SentCycles, clock_arguments
 from dais_verif.signoff.machines.judge import of_simulators
-from dais_verif.signoff.seeded_faults import poison
-from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.machines.network_faults import poison_network
+from dais_verif.signoff.seeded_faults import SEEDED_FAULT, poison
 from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.simulation.testbench.machine_job import SequenceRows
+from dais_verif.spec.program import load
 from dais_verif.stimulus import Generated, Stimulus
-from dais_verif.verdict import Verdict
+from dais_verif.subject.programs import load_program
 
 __all__ = [
     "KERNEL_FILES",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dais_verif.errors import PolicyError
+from dais_verif.base.errors import PolicyError
 from dais_verif.signoff.policy import Policy
 
 __all__ = ["require_for_machines", "require_for_programs"]

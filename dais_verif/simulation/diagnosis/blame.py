@@ -13,24 +13,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.counts import counted
-from dais_verif.dut.placement import Dut, packed
-from dais_verif.emitter.parts import path_of
+from dais_verif.base.text import counted
 from dais_verif.golden import oracle
 from dais_verif.golden.batch import Compiled
-from dais_verif.program import FixedType, Op, Program
-from dais_verif.program.graph import cone
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import INPUT
+from dais_verif.hardware.emitter.module import path_of
+from dais_verif.hardware.ports.interface import Dut, packed
 from dais_verif.record.simulation import Blame, Value
-from dais_verif.simulation.diagnosis.replay import replay
 from dais_verif.simulation.diagnosis.replay_job import Seen
-from dais_verif.simulation.diagnosis.views import ask_for, write_views
+from dais_verif.simulation.diagnosis.views import ask_for, replay, write_views
 from dais_verif.simulation.naming import DA4ML, chosen
 from dais_verif.simulation.simulators import verilator
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.packing import unpack_element
+from dais_verif.spec.program import FixedType, Op, Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = [
     "Judged",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dais_verif.errors import DaisError, ToolError
+from dais_verif.base.errors import DaisError, ToolError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
 from dais_verif.golden import oracle
-from dais_verif.program import Program
-from dais_verif.program.graph import cone
-from dais_verif.program.numbers import Batch
-from dais_verif.program.opcodes import INPUT
 from dais_verif.record.simulation import Blame, InputValue, Mismatch
 from dais_verif.simulation.diagnosis.blame import replay_mismatch, value_of_bits
 from dais_verif.simulation.simulate import SimulatorOutcome
@@ -19,8 +17,10 @@ from dais_verif.simulation.testbench.idle import filled_row
 from dais_verif.simulation.testbench.job import Difference
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, unpack_element
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import cone
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["describe", "first_difference", "replay_in_simulators"]
 

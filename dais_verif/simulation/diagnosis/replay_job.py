@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.hardware.ports.interface import DesignInterface
 
 __all__ = ["HOLD", "Question", "Seen"]
 

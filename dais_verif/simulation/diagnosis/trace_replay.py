@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.process import Session
+from dais_verif.base.toolchain.sources import copy_into
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.simulators.simulator import BuildOptions
-from dais_verif.toolchain import tools
-from dais_verif.toolchain.data_files import copy_into
-from dais_verif.toolchain.process import Session
 
 __all__ = ["replay_trace"]
 

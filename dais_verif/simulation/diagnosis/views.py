@@ -6,22 +6,28 @@ The value of every signal at the failing vector is known here, so each line of a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from dais_verif.dut.placement import Dut
+from dais_verif.base.errors import SimulatorFailure
+from dais_verif.base.text import printable
 from dais_verif.golden import oracle
-from dais_verif.printable import printable
-from dais_verif.program import Op, Program
-from dais_verif.program.opcodes import INPUT
-from dais_verif.program.ports import Element, ports_of
+from dais_verif.hardware.ports.interface import DesignInterface, Dut
 from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
-from dais_verif.simulation.diagnosis.replay_job import Seen
+from dais_verif.simulation import launch
+from dais_verif.simulation.diagnosis.replay_job import Question, Seen
+from dais_verif.simulation.simulators.build import RtlDesign, build
+from dais_verif.simulation.simulators.known import KNOWN
+from dais_verif.simulation.testbench.job import JOB_VARIABLE
 from dais_verif.simulation.testbench.packing import unpack_element
+from dais_verif.spec.program import Op, Program
+from dais_verif.spec.program.opcodes import INPUT
+from dais_verif.spec.program.ports import Element, ports_of
 
-__all__ = ["ask_for", "write_views"]
+__all__ = ["ask_for", "replay", "write_views"]
+
 
 #: The largest number of signals in one group.
 _MOST = 300
@@ -190,3 +196,44 @@ def _words(blame: Blame) -> str:
     if blame.expected is not None and blame.found is not None:
         text += f": expected {blame.expected.real}, found {blame.found.real or blame.found.bits}"
     return re.sub(r"[#;{}]", " ", printable(text))
+
+
+# Replay a failing vector: one build with readable signals, and waves.
+
+
+def replay(
+    simulator: str,
+    design: RtlDesign,
+    interface: DesignInterface,
+    before: str,
+    vector: str,
+    signals: Sequence[str],
+    folder: Path,
+    *,
+    timeout: float | None = None,
+) -> tuple[Seen, Path | None]:
+    """Return the values of ``signals`` after ``before`` and then ``vector``, and the waves. Raises ``ToolError``.
+
+    Vectors are rows of ``interface``, whose latency is known, most significant bit first. Waves are None if the
+    simulator wrote none.
+    """
+    folder = folder.absolute()
+    answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
+    # For a signal in a scope or an array, the build takes the last part of the name only.
+    leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
+    simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
+    answer.unlink(missing_ok=True)
+    waves.unlink(missing_ok=True)
+    Question(interface, before, vector, list(signals), str(answer)).save(question)
+    env = {JOB_VARIABLE: str(question)}
+    launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
+    if not answer.is_file():
+        raise SimulatorFailure(f"the {simulator} replay gave no result (full output: {folder / 'simulation.log'})")
+    seen = Seen.load(answer)
+    if not waves.is_file():
+        return seen, None
+    if waves.suffix == ".vcd":
+        # The VCD of simulators ends with the last change: viewers would show the failing vector with zero width.
+        with waves.open("a", encoding="ascii") as file:
+            file.write(f"#{seen.end}\n")
+    return seen, waves

@@ -8,15 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.emitter.parts import path_of
-from dais_verif.errors import SimulatorFailure
+from dais_verif.base.errors import SimulatorFailure
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import Cycle, Value, Values, trace_machine
-from dais_verif.machine import Block, Machine, Role, Signal
-from dais_verif.machine.dependence import signals_behind
-from dais_verif.machine.order import settling_order
-from dais_verif.machine.ports import bits_of, offsets_of, signal_names
+from dais_verif.hardware.emitter.module import path_of
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.record.simulation import Blame, Mismatch
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.blame import holds, value_of_bits, value_of_raw
@@ -25,10 +21,13 @@ from dais_verif.simulation.machines.view import write_views
 from dais_verif.simulation.scoreboard import first_row_of
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
-from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, MachineDifference, differs, text_of_rows
 from dais_verif.simulation.testbench.machine_question import Look, MachineQuestion, MachineSeen, Register
+from dais_verif.spec.machine import Block, Machine, Role, Signal
+from dais_verif.spec.machine.order import settling_order, signals_behind
+from dais_verif.spec.machine.ports import bits_of, offsets_of, signal_names
 from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["replay_mismatch"]

@@ -11,19 +11,20 @@ from functools import reduce
 from operator import xor
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import DaisError, SimulatorFailure, ToolError, ViolationError
-from dais_verif.machine import Machine
+from dais_verif.base.errors import DaisError, SimulatorFailure, ToolError, ViolationError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import process, tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.record.simulation import Blame, SimulatorResult
 from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.blame import blame_undriven
 from dais_verif.simulation.judge import judge
-from dais_verif.simulation.machines.expected import contradiction, expect
-from dais_verif.simulation.machines.mismatch import describe
+from dais_verif.simulation.machines.expected import contradiction, describe, expect
 from dais_verif.simulation.machines.replay import replay_mismatch
 from dais_verif.simulation.simulate import SimulatorOutcome
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, build
-from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.job import Answer
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
@@ -34,10 +35,8 @@ from dais_verif.simulation.testbench.machine_job import (
     load_answers,
 )
 from dais_verif.simulation.verify import Finding
+from dais_verif.spec.machine import Machine
 from dais_verif.stimulus.machines import InputSequence
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import process, tools
-from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_machine"]
 

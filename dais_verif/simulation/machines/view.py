@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from dais_verif.base.text import printable
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import Values
-from dais_verif.machine import Machine, Role
-from dais_verif.machine.ports import offsets_of
-from dais_verif.printable import printable
 from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
 from dais_verif.simulation.testbench.machine_question import MachineSeen
+from dais_verif.spec.machine import Machine, Role
+from dais_verif.spec.machine.ports import offsets_of
 
 __all__ = ["write_views"]
 

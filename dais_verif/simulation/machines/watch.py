@@ -6,16 +6,16 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.errors import SimulatorError, SimulatorFailure
-from dais_verif.machine import Machine
-from dais_verif.program import FixedType
+from dais_verif.base.errors import SimulatorError, SimulatorFailure
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation import launch
 from dais_verif.simulation.machines.rows import element_bits, input_words
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, text_of_rows
 from dais_verif.simulation.testbench.watch_job import WatchAnswer, WatchJob
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import FixedType
 from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["Watched", "Watching", "watch_outputs"]

@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dais_verif.dut.placement import MODEL_INP, MODEL_OUT, Dut
-from dais_verif.errors import SimulatorError, ToolError
+from dais_verif.base.errors import SimulatorError, ToolError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import build_cache, private_files
+from dais_verif.base.toolchain.sources import DataFile, is_vhdl, read_others
+from dais_verif.base.version import VERSION
+from dais_verif.hardware.ports.interface import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.simulation.simulators.known import KNOWN
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.simulation.simulators.simulator import BuildOptions
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import build_cache, private_files
-from dais_verif.toolchain.data_files import DataFile
-from dais_verif.toolchain.sources import is_vhdl, read_others
-from dais_verif.version import VERSION
+from dais_verif.simulation.simulators.simulator import BuildOptions, Simulation
 
 __all__ = ["SIMULATORS", "VHDL_SIMULATORS", "RtlDesign", "build", "simulators_for"]
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import private_files, tools
-from dais_verif.toolchain.process import Session
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import private_files, tools
+from dais_verif.base.toolchain.process import Session
+from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions, Simulation
 
 __all__ = [
     "FASTEST",

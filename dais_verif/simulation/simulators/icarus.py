@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from dais_verif.errors import SimulatorFailure, ToolError
-from dais_verif.simulation.simulators.attributes import without_computed_attributes
-from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
-from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import private_files, tools
-from dais_verif.toolchain.process import Session
-from dais_verif.toolchain.tool_files import stamp_of, tool_files
+from dais_verif.base.errors import SimulatorFailure, ToolError
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain import private_files, tools
+from dais_verif.base.toolchain.process import Session
+from dais_verif.base.toolchain.tool_files import stamp_of, tool_files
+from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus, without_computed_attributes
+from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions, Simulation
 
 __all__ = [
     "FASTEST",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from dais_verif.dut.placement import MODEL_INP, MODEL_OUT
-from dais_verif.simulation.simulators.simulation import Simulation
-from dais_verif.stopwatch import Stopwatch
+from dais_verif.base.stopwatch import Stopwatch
+from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.hardware.ports.interface import MODEL_INP, MODEL_OUT
 
-__all__ = ["DEFAULT", "BuildOptions", "Simulator"]
+__all__ = ["BuildOptions", "DEFAULT", "Simulation", "Simulator"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +93,29 @@ class Simulator(Protocol):
 
     def simulation(self, top: str, build_dir: Path, *, waves: bool) -> Simulation:
         """Return the simulation built in ``build_dir``."""
+
+
+# The result of a build and the input of a run, in the same form for every simulator.
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """An executable simulation of one design. It may run any number of times, also in parallel."""
+
+    #: "icarus", "verilator" or "ghdl".
+    simulator: str
+    #: The tool's own version text, for records; never parsed.
+    version: str
+    #: The module that the test bench drives.
+    top: str
+    #: The command; ``launch`` adds the options of one run.
+    command: tuple[str, ...]
+    build_dir: Path
+    #: Whether a run can record waves.
+    waves: bool = False
+    #: Whether the simulation comes from the cache.
+    cached: bool = False
+    #: Files that the design reads in the folder of a run.
+    data: tuple[DataFile, ...] = ()
+    #: Files that the build read in addition to the design's sources: included, or found by the simulator.
+    also_read: tuple[Path, ...] = ()

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 from dais_verif.simulation.testbench.stream import NEVER, Pauses
 
 __all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "Heard", "Scenario"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
 from dais_verif.simulation.testbench.axis_job import Heard, Scenario
 from dais_verif.simulation.testbench.stream import Sink, Stop, StreamScoreboard
 

@@ -21,7 +21,7 @@ import cocotb
 import numpy as np
 from cocotb.utils import get_sim_time
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard, other_in_bulk, words_of_text
 from dais_verif.simulation.testbench.bulk import FILLINGS, Evaluator, evaluator, outputs_and_unknown
 from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from dais_verif.dut.interface import DesignInterface
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row, row_words
 
 __all__ = ["FILLINGS", "Evaluator", "evaluator", "outputs_and_unknown", "run_sequence", "unknown_bits"]

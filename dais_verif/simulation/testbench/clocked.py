@@ -13,8 +13,8 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import Clocking
+from dais_verif.base.text import counted
+from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of
 
 __all__ = ["AmbiguousLatency", "Clocked", "ProtocolError", "find_latency"]

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.testbench.packed_rows import WORD, Words, row_words
 
 __all__ = ["driven", "filled", "filled_row", "idle_inputs", "idle_text", "phases", "worst"]

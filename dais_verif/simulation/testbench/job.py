@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.hardware.ports.interface import DesignInterface
 
 __all__ = [
     "JOB_VARIABLE",

@@ -16,7 +16,7 @@ import cocotb
 import numpy as np
 from cocotb.triggers import Timer
 
-from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard, words_of_text
 from dais_verif.simulation.testbench.bench import SMOKE, problem_of
 from dais_verif.simulation.testbench.bulk import FILLINGS, Evaluator, evaluator

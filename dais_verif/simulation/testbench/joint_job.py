@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.testbench.job import JOB_VARIABLE, Job
 
 __all__ = ["JointJob", "Member"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 from dais_verif.simulation.testbench.axis_job import SCENARIOS, Scenario
 from dais_verif.simulation.testbench.stream import Pauses
 

@@ -19,7 +19,7 @@ import cocotb
 import numpy as np
 from cocotb.triggers import Timer
 
-from dais_verif.dut.interface import DesignInterface
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.scoreboard import digest_of, digest_of_sequence, first_row_of, words_of_text
 from dais_verif.simulation.testbench.bulk import FILLINGS, run_sequence, unknown_bits

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.dut.interface import DesignInterface
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.testbench.packed_rows import Words
 
 __all__ = [

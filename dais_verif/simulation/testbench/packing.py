@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
-from dais_verif.program.ports import Element, Ports
 from dais_verif.simulation.testbench.packed_rows import WORD, Words, row_words
+from dais_verif.spec.program.numbers import Batch, IntArray, floor_to_grid
+from dais_verif.spec.program.ports import Element, Ports
 
 __all__ = ["pack_inputs", "pack_outputs", "unpack_element"]
 

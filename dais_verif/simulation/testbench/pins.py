@@ -11,8 +11,8 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from dais_verif.counts import counted
-from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.base.text import counted
+from dais_verif.hardware.ports.interface import DesignInterface, Wire
 
 __all__ = ["Combinational", "PortHandles", "handle_of", "problem_with", "read_named"]
 

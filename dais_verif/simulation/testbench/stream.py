@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dais_verif.counts import counted
+from dais_verif.base.text import counted
 
 __all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from dais_verif.program import Program
-from dais_verif.program.cones import bits_of
-from dais_verif.program.opcodes import INPUT
-from dais_verif.program.ports import Ports, ports_of
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.graph import bits_of
+from dais_verif.spec.program.opcodes import INPUT
+from dais_verif.spec.program.ports import Ports, ports_of
 
 __all__ = ["Domain", "Field", "Part", "domain_of"]
 

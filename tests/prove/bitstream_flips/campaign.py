@@ -24,11 +24,11 @@ from prove.bitstream_flips.second_route import SecondRoute, Unread
 from support.bitstreams import DESIGNS, FIFO, Stored, chip_of, stored, turned_over
 
 import dais_verif
-from dais_verif.bitstream.configuration import Bit, Place, parse_configuration
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.errors import DaisError
-from dais_verif.toolchain import tools
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import DaisError
+from dais_verif.base.toolchain import tools
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.bitstream.configuration import Bit, Place, parse_configuration
+from dais_verif.hardware.bitstream.verilog import write_verilog
 
 __all__ = ["Judge", "drawn", "table"]
 

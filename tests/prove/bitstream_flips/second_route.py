@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from dais_verif.bitstream.logic import ReadBack
-from dais_verif.bitstream.pins_file import PortBit
-from dais_verif.bitstream.verilog import write_verilog
-from dais_verif.toolchain import tools
+from dais_verif.base.toolchain import tools
+from dais_verif.hardware.bitstream.logic import ReadBack
+from dais_verif.hardware.bitstream.pins_file import PortBit
+from dais_verif.hardware.bitstream.verilog import write_verilog
 
 __all__ = ["SecondRoute", "Unread"]
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from prove.kernel_faults.instances import machine_of
 
-from dais_verif.errors import DaisError
-from dais_verif.kernels.instance import KernelInstance
-from dais_verif.kernels.mapping import Addressing, Mapping
-from dais_verif.machine import Machine
-from dais_verif.machine.checks import validate as validate_machine
-from dais_verif.machine.faults import control_faults
-from dais_verif.program import Program
-from dais_verif.program.checks import validate
-from dais_verif.program.opcodes import MUXES, Code
+from dais_verif.base.errors import DaisError
+from dais_verif.compile.kernels.instance import KernelInstance
+from dais_verif.compile.kernels.mapping import Addressing, Mapping
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.machine.checks import validate as validate_machine
+from dais_verif.spec.machine.faults import control_faults
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.checks import validate
+from dais_verif.spec.program.opcodes import MUXES, Code
 
 __all__ = ["HardwareFault", "faults_of"]
 

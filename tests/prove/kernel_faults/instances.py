@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 from support.kernel_instances import instance
 
-from dais_verif.errors import DaisError
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.folder import KernelFolder
-from dais_verif.kernels.forms.memory import memory_form
-from dais_verif.kernels.forms.stream import stream_form
-from dais_verif.kernels.instance import KernelInstance, fitted
-from dais_verif.kernels.mapping import MappedTensor, Mapping
-from dais_verif.kernels.patterns import AccessPattern, DimPattern
-from dais_verif.kernels.shipped.conv2d import STRUCTURE as CONV
-from dais_verif.kernels.shipped.moves import AXIS, PERMUTATION
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.shipped.softmax import STRUCTURE as SOFTMAX
-from dais_verif.kernels.structures import Tensor
-from dais_verif.machine import Machine
-from dais_verif.program import FixedType
+from dais_verif.base.errors import DaisError
+from dais_verif.compile.kernels.constants import constant_tensor
+from dais_verif.compile.kernels.folder import KernelFolder
+from dais_verif.compile.kernels.forms.memory import memory_form
+from dais_verif.compile.kernels.forms.stream import stream_form
+from dais_verif.compile.kernels.instance import KernelInstance, fitted
+from dais_verif.compile.kernels.mapping import MappedTensor, Mapping
+from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE as CONV
+from dais_verif.compile.kernels.shipped.moves import AXIS, PERMUTATION
+from dais_verif.compile.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.compile.kernels.shipped.softmax import STRUCTURE as SOFTMAX
+from dais_verif.compile.kernels.structures import Tensor
+from dais_verif.spec.machine import Machine
+from dais_verif.spec.program import FixedType
 
 __all__ = ["instances", "kernel_of", "machine_of", "targets"]
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from prove.kernel_faults.instances import instances, kernel_of, machine_of
 
-from dais_verif.errors import DaisError, ViolationError
-from dais_verif.flows.kernels.prove import compare_with_members, facts_of
-from dais_verif.flows.kernels.source import KernelSource
-from dais_verif.flows.tensors.driven import read_driven
-from dais_verif.flows.tensors.simulate import difference
-from dais_verif.machine import Machine
-from dais_verif.verdict import Verdict
+from dais_verif.base.errors import DaisError, ViolationError
+from dais_verif.base.verdict import Verdict
+from dais_verif.spec.machine import Machine
+from dais_verif.verbs.kernels.source import KernelSource, compare_with_members, facts_of
+from dais_verif.verbs.tensors.driven import read_driven
+from dais_verif.verbs.tensors.simulate import difference
 
 __all__ = ["Found", "Judge"]
 

@@ -24,7 +24,7 @@ from prove.soundness.judge import EQUIVALENT, REFUSED, REFUTED, judged
 from prove.soundness.mutants import Mutant, sample
 from prove.soundness.subjects import SUBJECTS, Subject, subject
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 
 __all__ = ["exceptions", "table"]
 

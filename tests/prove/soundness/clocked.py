@@ -28,18 +28,17 @@ from prove.soundness.clocked_witnesses import confirmed, trace_of
 from prove.soundness.streams import Stream, simulate
 from prove.soundness.tasks import TASKS
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.dut.placement import packed
-from dais_verif.errors import InputError, ToolError
-from dais_verif.files import write_atomically
-from dais_verif.program import Program
+from dais_verif.base.errors import InputError, ToolError
+from dais_verif.base.files import write_atomically
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import Clocking, packed
+from dais_verif.hardware.synthesis.elaboration import elaborated
 from dais_verif.prover import slang, yosys
 from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import Proof, ProofOptions
-from dais_verif.synthesis.elaboration import elaborated
-from dais_verif.toolchain.limits import Limits
-from dais_verif.verdict import Verdict
+from dais_verif.spec.program import Program
 
 __all__ = ["PROGRAMS", "PROVED", "REFUTED", "Record", "answer", "exceptions", "judge", "reasons", "table"]
 

@@ -16,7 +16,7 @@ from prove.soundness.register_styles import Control, Register, Styles
 from prove.soundness.tasks import TASKS, Step, Task
 from prove.soundness.valid_lines import write_valid_line
 
-from dais_verif.dut.interface import Clocking
+from dais_verif.hardware.ports.interface import Clocking
 
 __all__ = ["MISTAKES", "ClockedDesign", "random_clocked_design"]
 

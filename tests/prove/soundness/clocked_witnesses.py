@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.flows.vectors import signed_inputs
+from dais_verif.base.toolchain.tools import icarus
 from dais_verif.golden import run_raw
-from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.prover.results import Proof
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import batch_of_raw
-from dais_verif.toolchain.tools import icarus
+from dais_verif.verbs.vectors import signed_inputs
 
 __all__ = ["Trace", "confirmed", "trace_of"]
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from prove.soundness.subjects import TOP, Subject, renamed, write
 
-from dais_verif.program.ports import ports_of
+from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.base.verdict import Verdict
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import Generated
-from dais_verif.toolchain.data_files import DataFile
-from dais_verif.verdict import Verdict
 
 __all__ = ["side_by_side", "told_apart"]
 

@@ -13,12 +13,12 @@ from prove.soundness.mutants import Mutant
 from prove.soundness.subjects import TOP, Subject, write
 from prove.soundness.witnesses import Witness, confirmed
 
-from dais_verif.dut.placement import packed
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
 from dais_verif.prover.slang import elaborate
-from dais_verif.verdict import Verdict
 
 __all__ = ["EQUIVALENT", "REFUSED", "REFUTED", "UNKNOWN", "judged"]
 

@@ -3,7 +3,7 @@
 A rule of a kind finds the matching places and their replacements. It does not know which changes matter: many mutants
 are as right as the original, and the prover must recognise that, too.
 
-This module is independent of ``dais_verif.mutation``, which finds places with pyslang. The prover reads RTL with
+It is independent of ``dais_verif.campaigns.mutation``, which finds places with pyslang. The prover reads RTL with
 pyslang as well, so a construct that pyslang misreads would be neither mutated nor noticed there. This module finds
 places in the text alone.
 """

@@ -23,7 +23,7 @@ from prove.soundness.mutants import Mutant, sample
 from prove.soundness.pipelines import PIPELINES, Pipeline, pipeline, with_suffix
 from prove.soundness.register_mutants import ALL_KINDS
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 
 __all__ = ["judged", "summary"]
 

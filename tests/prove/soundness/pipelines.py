@@ -13,9 +13,9 @@ from prove.soundness.tasks import TASKS
 from support.places import CORPUS
 from support.programs import every_opcode
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.emitter import PipelineOptions, emit_pipeline
-from dais_verif.program import Program, load
+from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
+from dais_verif.hardware.ports.interface import Clocking
+from dais_verif.spec.program import Program, load
 
 __all__ = ["PIPELINES", "Pipeline", "pipeline", "with_suffix"]
 

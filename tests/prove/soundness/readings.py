@@ -34,13 +34,13 @@ from prove.soundness.defects import DEFECTS
 from prove.soundness.modules import Module, random_module
 from prove.soundness.simulators import Bits, fields, in_icarus, in_verilator, simulated, vectors, write
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.base.errors import InputError, ToolError
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.hardware.synthesis.elaboration import elaborated
 from dais_verif.prover import slang, yosys
 from dais_verif.prover.netlist import Cone, Netlist, Signal
 from dais_verif.prover.terms import Term, extract, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
-from dais_verif.synthesis.elaboration import elaborated
-from dais_verif.toolchain.limits import Limits
 
 __all__ = ["SIMULATORS", "as_read", "exceptions", "judge"]
 

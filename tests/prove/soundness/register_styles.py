@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dais_verif.dut.interface import Clocking
+from dais_verif.hardware.ports.interface import Clocking
 
 __all__ = ["STYLES", "Control", "Register", "Styles"]
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from prove.soundness.modules import INPUTS, Module
 
-from dais_verif.errors import ToolError
-from dais_verif.toolchain import tools, verilator_runtime
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools, verilator_runtime
 
 __all__ = ["Bits", "fields", "in_icarus", "in_verilator", "simulated", "vectors", "write"]
 

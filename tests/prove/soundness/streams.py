@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.dut.interface import Clocking
-from dais_verif.errors import ToolError
+from dais_verif.base.errors import ToolError
+from dais_verif.base.toolchain import tools, verilator_runtime
 from dais_verif.golden import run_raw
-from dais_verif.program import Program
-from dais_verif.program.ports import ports_of
+from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
+from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
-from dais_verif.toolchain import tools, verilator_runtime
 
 __all__ = ["SIMULATORS", "Seen", "Stream", "cycles", "simulate"]
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from support.places import CORPUS
 from support.programs import every_opcode
 
-from dais_verif.emitter import emit_verilog
-from dais_verif.program import Program, load
+from dais_verif.hardware.emitter import emit_verilog
+from dais_verif.spec.program import Program, load
 
 __all__ = ["SUBJECTS", "Subject", "renamed", "subject", "write"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dais_verif.program import Program
+from dais_verif.spec.program import Program
 
 __all__ = ["TASKS", "Step", "Task"]
 

@@ -23,17 +23,17 @@ from typing import Any
 import click
 from prove.soundness.vhdl_entities import Entity, random_entity
 
-from dais_verif.dut.placement import packed
-from dais_verif.errors import DaisError
-from dais_verif.files import write_atomically
-from dais_verif.program import Program
+from dais_verif.base.errors import DaisError
+from dais_verif.base.files import write_atomically
+from dais_verif.base.toolchain import tools
+from dais_verif.base.toolchain.limits import Limits
+from dais_verif.base.verdict import Verdict
+from dais_verif.hardware.ports.interface import packed
 from dais_verif.prover import slang
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
-from dais_verif.synthesis.vhdl import in_verilog
-from dais_verif.toolchain import tools
-from dais_verif.toolchain.limits import Limits
-from dais_verif.verdict import Verdict
+from dais_verif.prover.vhdl.reading import in_verilog
+from dais_verif.spec.program import Program
 
 __all__ = ["PROVED", "REFUSED", "REFUTED", "exceptions", "flipped", "judge", "judged", "share"]
 

@@ -19,19 +19,19 @@ from quality.evidence.rows import Row, parser_of, worked
 from support.places import CORPUS
 
 import dais_verif
+from dais_verif.base.verdict import Verdict
+from dais_verif.campaigns.mutation.sites import all_mutants, drawn
 from dais_verif.coverage import measure
-from dais_verif.dut.placement import packed
-from dais_verif.emitter import PipelineOptions
-from dais_verif.flows.design_rtl import design_of, with_netlist
-from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.mutation.mutate import mutate
-from dais_verif.flows.mutation.requests import MutationRequest
-from dais_verif.flows.mutation.simulations import Bench, plan_of
-from dais_verif.flows.vectors import batch_of
-from dais_verif.mutation.sites import all_mutants, drawn
-from dais_verif.record.campaigns.mutation import Fate
-from dais_verif.synthesis.netlist import find_netlist
-from dais_verif.verdict import Verdict
+from dais_verif.hardware.emitter import PipelineOptions
+from dais_verif.hardware.ports.interface import packed
+from dais_verif.hardware.synthesis.netlist import find_netlist
+from dais_verif.record.campaigns import Fate
+from dais_verif.verbs.design_rtl import design_of, with_netlist
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.mutation.mutate import mutate
+from dais_verif.verbs.mutation.requests import MutationRequest
+from dais_verif.verbs.mutation.simulations import Bench, plan_of
+from dais_verif.verbs.vectors import batch_of
 
 #: The programs, and those of them whose pipelines or netlists get faults as well.
 NETWORKS = (

@@ -25,7 +25,7 @@ from support.door import mutant
 from support.places import CORPUS
 from support.programs import every_opcode
 
-from dais_verif.program import write_binary
+from dais_verif.spec.program import write_binary
 
 #: Kills per row.
 KILLS = 10

@@ -10,7 +10,7 @@ from pathlib import Path
 from quality.evidence.faults import COUNTS, total
 from quality.evidence.rows import Row, read
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
 
 __all__ = ["drawn", "main"]
 

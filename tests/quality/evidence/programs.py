@@ -15,7 +15,7 @@ from pathlib import Path
 from quality.evidence.rows import Row, parser_of, worked
 
 import dais_verif
-from dais_verif.verdict import Verdict
+from dais_verif.base.verdict import Verdict
 
 #: Programs per row; each row has its own seed.
 CHUNK = 5000

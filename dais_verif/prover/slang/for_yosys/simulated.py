@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError
+from dais_verif.base.errors import InputError
 from dais_verif.prover.netlist import Cone, Driver, Signal, refuse_late
 from dais_verif.prover.slang.events import EventError, RaceError
 from dais_verif.prover.slang.walk import elaborate

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.calls import CALLS, ENDING, FILLING, GATES
 from dais_verif.prover.slang.kinds.decision import How, KindDecision, Table
 from dais_verif.prover.slang.kinds.expressions import (
     ACTIONS,
@@ -33,13 +32,18 @@ from dais_verif.prover.slang.kinds.scopes import (
 from dais_verif.prover.slang.kinds.statements import (
     ASSERTIONS,
     BRACKETS,
+    CALLS,
     CASES,
     CHECKS,
+    EDGES,
+    ENDING,
+    FILLING,
+    GATES,
     LIFETIMES,
     PATTERNS,
     STATEMENTS,
+    TIMING,
 )
-from dais_verif.prover.slang.kinds.timing import EDGES, TIMING
 from dais_verif.prover.slang.kinds.yosys import TRUSTED
 
 __all__ = [

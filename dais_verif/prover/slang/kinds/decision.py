@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-__all__ = ["KindDecision", "How", "Table", "left_out", "read", "refused"]
+import pyslang
+
+__all__ = ["How", "KindDecision", "Table", "ast", "known_calls", "left_out", "read", "refused"]
+
 
 Kind = TypeVar("Kind")
 Rule = TypeVar("Rule")
@@ -77,3 +81,24 @@ class Table(Generic[Kind]):
         if wrong or set(rules) & elsewhere:
             raise ValueError(f"{self.title}: what is decided and what is read differ in {sorted(map(str, wrong))}")
         return dict(rules)
+
+
+# pyslang's enums, and the system calls that it knows.
+
+
+#: Typed as ``Any``, since pyslang's type stubs are incomplete.
+ast: Any = pyslang.ast
+
+#: Names such as ``$value$plusargs`` and ``$async$and$array``, in which pyslang replaces each ``$`` by an underscore.
+_SEVERAL = re.compile(r"s_(a?sync_|value_|test_)")
+
+
+def known_calls() -> list[str]:
+    """Return the names of all system tasks, system functions and methods that pyslang knows, as RTL writes them."""
+    return [_written(name) for name in pyslang.parsing.KnownSystemName.__members__ if name != "Unknown"]
+
+
+def _written(name: str) -> str:
+    if _SEVERAL.match(name):
+        return name[1:].replace("_", "$")
+    return f"${name[2:]}" if name.startswith("s_") else name.rstrip("_")

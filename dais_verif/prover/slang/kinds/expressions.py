@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.decision import Table, read, refused
-from dais_verif.prover.slang.kinds.names import ast
+from dais_verif.prover.slang.kinds.decision import Table, ast, read, refused
 
 __all__ = ["ACTIONS", "BINARY", "CONVERSIONS", "RANGES", "TARGETS", "UNARY", "VALUES", "VALUE_RANGES"]
 

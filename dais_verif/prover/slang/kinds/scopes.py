@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.decision import KindDecision, Table, left_out, read, refused
-from dais_verif.prover.slang.kinds.names import ast
+from dais_verif.prover.slang.kinds.decision import KindDecision, Table, ast, left_out, read, refused
 
 __all__ = ["ARGUMENTS", "BLOCKS", "DEFINITIONS", "NETS", "OPEN_INPUTS", "PORTS", "SYMBOLS", "TYPES"]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.decision import Table, read
-from dais_verif.prover.slang.kinds.names import ast
+from dais_verif.prover.slang.kinds.decision import Table, ast, read
 
 __all__ = ["TRUSTED"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.files import write_atomically
+from dais_verif.base.files import write_atomically
+from dais_verif.base.verdict import Verdict
 from dais_verif.record.kernel_picture import KernelPicture
-from dais_verif.report.html.kernels.drawing import template_facts
+from dais_verif.report.html.kernels import template_facts
 from dais_verif.report.html.page import render_template
 from dais_verif.report.html.verdicts import Standing
-from dais_verif.verdict import Verdict
 
 __all__ = ["write_kernel_page"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from dais_verif.counts import counted
-from dais_verif.machine import Connection, Machine, Role, Signal, View
-from dais_verif.machine.text.spelling import Spelling
-from dais_verif.program import FixedType
+from dais_verif.base.text import counted
+from dais_verif.spec.machine import Connection, Machine, Role, Signal, View
+from dais_verif.spec.machine.text import Spelling
+from dais_verif.spec.program import FixedType
 
 __all__ = ["Edge", "Graph", "Node", "graph_of"]
 

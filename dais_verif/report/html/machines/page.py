@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.files import write_atomically
-from dais_verif.machine import Machine
+from dais_verif.base.files import write_atomically
+from dais_verif.base.verdict import Verdict
 from dais_verif.report.html.machines.view import view_of
 from dais_verif.report.html.page import render_template
 from dais_verif.report.html.verdicts import Standing
-from dais_verif.verdict import Verdict
+from dais_verif.spec.machine import Machine
 
 __all__ = ["write_machine_page"]
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from dais_verif.counts import counted
-from dais_verif.machine import Machine, Role, Signal
-from dais_verif.machine.ports import bits_of
-from dais_verif.machine.text.spelling import Spelling
-from dais_verif.machine.text.writer import initial_words
-from dais_verif.program import FixedType
+from dais_verif.base.text import counted
 from dais_verif.report.html.machines.graph import graph_of
 from dais_verif.report.html.machines.layout import Drawing, draw
+from dais_verif.spec.machine import Machine, Role, Signal
+from dais_verif.spec.machine.ports import bits_of
+from dais_verif.spec.machine.text import Spelling, initial_words
+from dais_verif.spec.program import FixedType
 
 __all__ = ["MachineView", "SignalRow", "view_of"]
 

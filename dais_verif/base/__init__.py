@@ -1,0 +1,1 @@
+"""What everything stands on: errors, verdicts, files, texts, caches, subprocesses and the sandbox."""

@@ -1,0 +1,1 @@
+"""Many cases: regressions, fuzzing, mutants."""

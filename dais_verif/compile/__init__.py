@@ -1,0 +1,1 @@
+"""What makes programs and machines: kernels, networks, approximation."""

@@ -1,0 +1,1 @@
+"""The ways in: the command line and the functions of Python."""

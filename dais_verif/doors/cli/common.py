@@ -1,0 +1,242 @@
+"""Options and helpers that the verbs share, so that the same option has the same name and help everywhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dais_verif.base.errors import DaisError
+from dais_verif.base.own_command import own_command
+from dais_verif.base.verilog_names import is_module_name
+from dais_verif.doors.cli.options.spelling import option_of
+from dais_verif.doors.cli.verb import FiniteRange, OutputPath
+from dais_verif.report.spoken import spoken
+from dais_verif.spec.program import ALL_LAYOUTS
+from dais_verif.verbs.networks.forms import FORMS
+from dais_verif.verbs.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dais_verif.report.html.sources import Document
+    from dais_verif.spec.program import Program
+
+__all__ = [
+    # arguments and options
+    "at_once_option",
+    "file_path",
+    "form_option",
+    "html_option",
+    "inputs_option",
+    "jobs_option",
+    "json_option",
+    "layout_option",
+    "parallel_option",
+    "paranoid_option",
+    "program_argument",
+    "sandbox_option",
+    "seed_option",
+    "theirs_option",
+    "top_option",
+    "unchecked_option",
+    "vectors_option",
+    # helpers
+    "all_cpus",
+    "ShownWarnings",
+    "console",
+    "output_folder",
+    "output_path",
+    "page_path",
+    "parsed_by",
+    "seconds",
+    "notices",
+    "reproduce",
+    "show_record",
+    "show_run",
+    "tell_written",
+    "write_page",
+]
+
+
+def _identifier(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_module_name(value):
+        raise click.BadParameter(
+            f"{value!r} is not a Verilog module name (letters, digits, _ and $, but not a keyword)."
+        )
+    return value
+
+
+def all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
+    """Return the number of threads to use; None leaves the number to the environment variable."""
+    return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
+
+
+def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> None:
+    if value:
+        from dais_verif.verbs.sandbox import confine_tools
+
+        confine_tools()
+
+
+def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that parses the value of an option with ``parse``; its ``ValueError`` becomes a usage error."""
+
+    def callback(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+file_path = click.Path(path_type=Path)
+output_path = OutputPath()
+output_folder = OutputPath(folder=True)
+page_path = OutputPath(b"<!doctype html", needs="jinja2")
+seconds = FiniteRange(min=0, min_open=True)
+
+program_argument = click.argument("program", type=file_path)
+layout_option = click.option(
+    "--layout",
+    type=click.Choice(ALL_LAYOUTS),
+    help="Layout of the binary; detected if not given.",
+)
+top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
+theirs_option = click.option(
+    "--top", show_default="model; for a project folder, its top", callback=_identifier, help="Name of the module."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    callback=all_cpus,
+    help="Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs.",
+)
+html_option = click.option("--html", type=page_path, help="Also write the record as an HTML page (see report).")
+sandbox_option = click.option(
+    "--sandbox",
+    is_flag=True,
+    expose_value=False,
+    callback=_sandbox,
+    help="Run tools in bubblewrap: no network, write access to the folder of the run only.",
+)
+paranoid_option = click.option(
+    "--paranoid", is_flag=True, help="Compile Verilator's runtime for this run, even if one is installed."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
+)
+inputs_option = click.option(
+    "--inputs",
+    type=file_path,
+    multiple=True,
+    help="Vectors from a file (.npy or CSV), applied before the generated ones.",
+)
+parallel_option = click.option(
+    "--parallel",
+    type=int,
+    default=1,
+    show_default=True,
+    help="With --form memory: number of members of a stage computed in parallel.",
+)
+at_once_option = click.option(
+    "--at-once",
+    type=int,
+    multiple=True,
+    help="With --form: compute all of this fused node in one member; may be repeated.",
+)
+form_option = click.option(
+    "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="Form of a network."
+)
+unchecked_option = click.option(
+    "--unchecked", is_flag=True, help="Continue after an overflow with the quantised value, as hardware does."
+)
+
+
+def vectors_option(default: int) -> Callable[[Any], Any]:
+    """Return the option ``--vectors`` with this ``default``."""
+    text = "Vectors to generate: corners, out-of-range, off-grid, random."
+    return click.option("--vectors", type=click.IntRange(0), default=default, show_default=True, help=text)
+
+
+def console() -> Console:
+    """Return the console for results: stdout."""
+    from dais_verif.report.safe_console import SafeConsole  # imported late, since simulations start simulators first
+
+    return SafeConsole()
+
+
+def notices() -> Console:
+    """Return the console for progress and warnings: stderr, so that stdout only has results."""
+    from dais_verif.report.safe_console import SafeConsole
+
+    return SafeConsole(stderr=True)
+
+
+def show_record(record: Any, as_json: bool, text: Callable[[], None]) -> int:
+    """Print a record as JSON, or as text by calling ``text``, and return the exit code."""
+    if as_json:
+        click.echo(record.to_json())
+    else:
+        text()
+    code: int = record.verdict.exit_code
+    return code
+
+
+def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], None]) -> int:
+    """Show the record of a run that may have kept a folder, and write the page if requested."""
+
+    def with_folder() -> None:
+        text()
+        if done.folder is not None:
+            console().print(f"files      {done.folder}", markup=False)
+
+    code = show_record(done.record, as_json, with_folder)
+    if html is not None:
+        write_page(done.record, done.program, html, done.folder and done.folder / "result.json")
+    return code
+
+
+def tell_written(path: Path, what: str) -> None:
+    """Print on stderr that ``path`` was written, and its content ``what``."""
+    if spoken().quiet:
+        return
+    notices().print(f"wrote {path}: {what}")
+
+
+def write_page(record: Document, program: Program | None, page: Path, kept: Path | None) -> None:
+    """Write ``record`` as an HTML page. ``kept``: the file of the record, if any."""
+    from dais_verif.report.html import Source, write_report
+    from dais_verif.report.html.sources import program_of
+    from dais_verif.report.html.stored import machine_of
+
+    info = program_of(record)
+    write_report([Source(record, kept)], program or (None if info is None else machine_of(info)), page)
+    tell_written(page, "the record as a page")
+
+
+class ShownWarnings(Progress):
+    """A listener that only shows the warnings of a flow."""
+
+    def warning(self, text: str) -> None:
+        """Print a warning."""
+        notices().print(f"warning: {text}", markup=False)
+
+    def spelled(self, error: DaisError) -> str:
+        """Return the message of an error with arguments named by their options."""
+        return error.spelled(option_of)
+
+
+def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:
+    """Return the given command, or one with other ``arguments``, and with ``more`` options added, for users to copy.
+
+    The command reproduces the run, since generated vectors only depend on the seed, their number and the programs.
+    """
+    given = list(click.get_current_context().obj if arguments is None else arguments)
+    options = given.index("--") if "--" in given else len(given)
+    return own_command([*given[:options], *more, *given[options:]])

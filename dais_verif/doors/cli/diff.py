@@ -1,0 +1,68 @@
+"""``dais-verif diff``: do two programs compute the same, and if not, where do they first differ?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.doors.cli import common
+from dais_verif.doors.cli.grouped import GroupedCommand
+from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.report.programs_text import print_diff
+from dais_verif.spec.program import ALL_LAYOUTS
+from dais_verif.verbs.diff import DiffRequest
+from dais_verif.verbs.diff import diff as run_diff
+from dais_verif.verbs.evaluate import ENGINES
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("a", type=common.file_path)
+@click.argument("b", type=common.file_path)
+@common.layout_option
+@click.option("--layout-b", type=click.Choice(ALL_LAYOUTS), help="Layout of B, if it is not that of A.")
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
+@common.unchecked_option
+@click.option("--prove", is_flag=True, help="If no vector shows a difference, prove that there is none, or find one.")
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=20.0,
+    show_default=True,
+    help="Time limit for each solver query, in seconds.",
+)
+@click.option(
+    "--frame", type=common.file_path, help="If A is a machine: TOML file that maps elements and cycles of A to B."
+)
+@click.option(
+    "-o", "--output", type=common.output_path, help="File for a counterexample, if one is found: .npy, else CSV."
+)
+@common.json_option
+def diff(as_json: bool, **asked: Any) -> int:
+    """Evaluate the programs A and B on the same vectors and compare their outputs as exact real numbers.
+
+    \b
+    dais-verif diff a.bin b.bin
+    dais-verif diff a.bin b.json --vectors 100000 --seed 7
+    dais-verif diff a.bin b.bin --inputs x.npy --vectors 0 -o witness.npy
+    dais-verif diff a.bin b.bin --prove
+    dais-verif diff machine.fsm.json b.bin --frame frame.toml --prove
+
+    Both must have the same numbers of inputs and outputs; types and ops may differ. Generated vectors include the
+    corners of the input types of both.
+
+    \b
+    PASS              no difference on these vectors, which does not prove that there is none
+    PROGRAMS_DIFFER   exit code 1; the first vector and output that differ, a simplified input vector that shows it,
+                      and the first op that differs
+    PROGRAM_INVALID   exit code 2; A or B breaks a promise on a vector (--unchecked continues)
+    UNKNOWN           exit code 6; with --prove: the named outputs are neither proved nor refuted
+
+    --prove compares what hardware computes, for all inputs: values that break a promise are quantised, in A and B
+    alike.
+    """
+    record = run_diff(DiffRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    return common.show_record(record, as_json, lambda: print_diff(record, common.console()))

@@ -1,0 +1,111 @@
+"""``dais-verif emit``: the program as Verilog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dais_verif.base.text import counted
+from dais_verif.doors.cli import common
+from dais_verif.doors.cli.grouped import GroupedCommand
+from dais_verif.doors.cli.options.bundles import bundled
+from dais_verif.doors.cli.options.pipelines import pipeline_options
+from dais_verif.doors.cli.verb import OutputPath
+from dais_verif.report.hardware_text import print_folded, print_pipeline, wrapper_line
+from dais_verif.verbs.emit import WRAPS, EmitRequest, WrapRequest
+from dais_verif.verbs.emit import emit as run_emit
+from dais_verif.verbs.pipelines import PipelineRequest
+
+_wrap_options = bundled(
+    "wrapper",
+    WrapRequest,
+    click.option(
+        "--wrap",
+        type=click.Choice(WRAPS),
+        help="Also write the wrapper and all files of an FPGA project; -o names a folder.",
+    ),
+    click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
+    click.option(
+        "--user-bits", type=click.IntRange(0, 4096), help="With --wrap: width of TUSER in bits; 0 for none. Default: 1."
+    ),
+    click.option(
+        "--check-beats",
+        type=click.IntRange(1, 1 << 20),
+        help="With --axil: number of self-check vectors to compute the signature for. Default: 4096.",
+    ),
+    click.option(
+        "--stream", type=common.file_path, help="With --wrap axis: TOML file that names the valid signals of a machine."
+    ),
+    click.option(
+        "--cycles", type=int, help="With --wrap uart, spi or fifo: cycles of a machine per vector. Default: 32."
+    ),
+    click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
+)
+
+
+@click.command(cls=GroupedCommand)
+@common.program_argument
+@common.layout_option
+@common.top_option
+@click.option(
+    "-o", "--output", type=OutputPath(folder=None), help="File to write; stdout if not given. --wrap: folder."
+)
+@pipeline_options
+@_wrap_options
+@common.form_option
+@common.parallel_option
+@common.at_once_option
+@common.json_option
+def emit(
+    program: Path,
+    layout: str | None,
+    top: str,
+    output: Path | None,
+    pipeline: PipelineRequest,
+    wrapper: WrapRequest,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Write PROGRAM as one synthesizable Verilog-2005 module.
+
+    This is the RTL that sim simulates. Inputs are packed in model_inp, outputs in model_out, element 0
+    in the least significant bits; op N of the program is the signal op_N.
+
+    With --stages or --max-depth the module is pipelined: it has a clock clk, takes a vector at every
+    edge, and has registers after every stage including the outputs; its latency in edges is the number of stages.
+
+    --wrap axis adds an AXI4-Stream wrapper; --wrap uart, spi or fifo also adds the link over which `dais-verif hil`
+    talks to the board. -o then names a folder, which receives everything that synthesis needs: RTL, file lists,
+    constraints, a README. A folder that was edited since an earlier call is never replaced.
+
+    PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
+    --stream names its valid signals; on a board, a vector is --cycles cycles after a reset (docs/machines.md).
+
+    PROGRAM may be a network (ONNX). With --form memory it becomes a machine with memories; -o names a folder, which
+    `run`, `sim`, `prove`, `synth` and `signoff` accept to verify that it computes the network (docs/networks.md).
+
+    \b
+    dais-verif emit prog.bin -o model.v
+    dais-verif emit prog.bin --stages 4 --enable -o model.v
+    dais-verif emit net.onnx --form memory -o folded
+    dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
+    """
+    request = EmitRequest(
+        program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output, **asked
+    )
+    record = run_emit(request, progress=common.ShownWarnings())
+    if as_json:
+        click.echo(record.to_json())
+        return
+    if record.folded is not None:
+        print_folded(record.folded, common.console())
+    elif record.wrapped is not None:
+        common.console().print(wrapper_line(record.wrapped))
+    elif output is not None:
+        common.tell_written(output, f"module {top}, {counted(record.verilog.count(chr(10)), 'line')} of Verilog")
+    else:
+        click.echo(record.verilog, nl=False)
+    if record.pipeline is not None:
+        print_pipeline(record.pipeline, common.notices())

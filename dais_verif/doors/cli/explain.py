@@ -1,0 +1,51 @@
+"""``dais-verif explain``: every value of a program for one input vector, or of a machine in one cycle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.doors.cli import common
+from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import Verb
+from dais_verif.verbs.explain import ExplanationRequest
+from dais_verif.verbs.explain import explain as run_explain
+
+
+@click.command(cls=Verb)
+@common.program_argument
+@common.layout_option
+@common.inputs_option
+@common.vectors_option(1000)
+@common.seed_option
+@click.option(
+    "--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, counted from 0."
+)
+@click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only ops that output OUT depends on.")
+@click.option("--cycle", type=click.IntRange(0), help="For a machine: the cycle to explain, counted from 0.")
+@click.option(
+    "--sequence", type=click.IntRange(0), default=0, show_default=True, help="For a machine: the sequence to explain."
+)
+@common.unchecked_option
+@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON lines, one object per op, instead of text.")
+def explain(**asked: Any) -> None:
+    """Show what each op of PROGRAM computes for one input vector: type, opcode, real value, raw integer, bits.
+
+    \b
+    dais-verif explain prog.bin --inputs v.npy --row 3
+    dais-verif explain prog.bin --row 17 --only-cone 2        vector 17 of sim, only ops that output 2 depends on
+    dais-verif explain prog.bin --row 17 --json               one object per line
+    dais-verif explain m.fsm.json --inputs x.npz --cycle 5    every signal of a machine, and next values of registers
+
+    Vectors and their numbers are those of sim with the same --inputs, --vectors and --seed. An op that breaks a promise
+    is marked with an exclamation mark; the run then ends with PROGRAM_INVALID (exit code 2), unless --unchecked is
+    given. The last line counts promises: made, proved for all inputs, checked.
+    """
+    request = ExplanationRequest(**asked)
+    done = run_explain(request, progress=TerminalProgress())
+    if request.output is None:
+        click.echo(done.text, nl=False)
+    if not request.unchecked:
+        done.raise_for_violation()

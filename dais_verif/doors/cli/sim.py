@@ -1,0 +1,96 @@
+"""``dais-verif sim``: RTL against the golden model in Icarus and Verilator, or in GHDL."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dais_verif.base.stopwatch import Stopwatch, process_started
+from dais_verif.doors.cli import common
+from dais_verif.doors.cli.grouped import GroupedCommand, Option
+from dais_verif.doors.cli.options.declared import declared_options
+from dais_verif.doors.cli.options.design import design_options
+from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.options import build
+from dais_verif.verbs.recognition import ALL
+from dais_verif.verbs.simulate import Simulated, simulate
+from dais_verif.verbs.simulation_request import SimulationRequest
+
+
+@click.command(cls=GroupedCommand)
+@common.program_argument
+@declared_options(SimulationRequest)
+@design_options(*ALL)
+@common.sandbox_option
+@click.option("--profile", cls=Option, rare=True, is_flag=True, help="Show where the time was spent.")
+@common.html_option
+@common.json_option
+def sim(program: str | Path, dut: DesignRequest, profile: bool, html: Path | None, as_json: bool, **asked: Any) -> int:
+    """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
+
+    \b
+    dais-verif sim prog.bin                                   emitted RTL, both simulators
+    dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
+    dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
+    dais-verif sim prog.bin --rtl model.v lib.v --top model   your RTL
+    dais-verif sim DIR                                        a project folder of alkaid or da4ml
+    dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
+    dais-verif sim prog.bin --rtl DIR                         what `synth`, `build` or `emit --wrap axis` wrote
+    dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
+    dais-verif sim prog.bin --rtl model.v --clock clk         pipelined; its latency is detected
+    dais-verif sim prog.bin --stages 4                        emitted RTL, pipelined, with all its pins
+    dais-verif sim m.fsm.json --inputs x.npz                  a machine: its sequences, before and after every edge
+    dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
+    dais-verif sim prog.bin --coverage                        functional coverage, and vectors for open bins
+    dais-verif sim prog.bin --html report.html                the record as a page with a view of the program
+
+    A mismatch is shown with its vector and the first op whose value diverges. Exit code 0: PASS; 1: RTL_MISMATCH;
+    others in docs/troubleshooting.md#exit-codes.
+    """
+    watch = Stopwatch(started=process_started())
+    watch.add("set-up", watch.started, time.monotonic())
+    context = click.get_current_context()
+    if asked["waves"] and asked["output"] is None:
+        asked["output"] = Path("dais-verif-out")
+    request: SimulationRequest = build(
+        SimulationRequest,
+        asked,
+        program=program,
+        design=dut,
+        command=lambda more: common.reproduce(context.obj, more),
+    )
+    if "requests" in context.meta:  # only collect the request: many runs share a build
+        context.meta["requests"].append(request)
+        return 0
+    done = simulate(request, progress=TerminalProgress(), watch=watch)
+    return common.show_run(done, as_json, html, lambda: _print(done, profile))
+
+
+def _print(done: Simulated, profile: bool) -> None:
+    from dais_verif.report.console import print_record  # imported late, since simulators are started first
+
+    print_record(done.record, common.console(), profile=profile)
+
+
+@click.command(hidden=True)
+@click.argument("runs")
+def jointly(runs: str) -> int:
+    """Simulate RUNS, a JSON list of command lines, in one build, for `regress`; write records of those that pass."""
+    from dais_verif.verbs.simulate_jointly import simulate_jointly
+
+    simulate_jointly([_request_of(words) for words in json.loads(runs)])
+    return 0
+
+
+def _request_of(words: list[str]) -> SimulationRequest:
+    """Return the request of ``sim`` for the command line ``words``, which begins with ``sim``. Raises its errors."""
+    requests: list[SimulationRequest] = []
+    with sim.make_context("sim", words[1:], obj=words) as context:
+        context.meta["requests"] = requests
+        sim.invoke(context)
+    return requests[0]

@@ -1,1 +1,0 @@
-"""Use cases that only need the program and its golden model."""

@@ -1,1 +1,0 @@
-"""Blocks of kernels, written as programs without overflow: each type is the smallest sufficient one."""

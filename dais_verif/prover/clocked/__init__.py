@@ -1,0 +1,1 @@
+"""Designs with registers: their pins, their state, and the induction over it."""

@@ -1,1 +1,0 @@
-"""Cross-check of two front ends: compare their netlists of one design, and prove both."""

@@ -1,1 +1,0 @@
-"""Records of runs over many designs, with the result of each."""

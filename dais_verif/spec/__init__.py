@@ -1,0 +1,1 @@
+"""What must be computed: programs and machines."""

@@ -1,0 +1,105 @@
+"""From a difference to lines of the user's RTL: where the values of signals and ops part."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.base.errors import DaisError
+from dais_verif.base.internal_error import told
+from dais_verif.base.temporary import temporary_folder
+from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.hardware.ports.interface import packed
+from dais_verif.record.simulation import Blame, Mismatch, WrongLine
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.spec.program import Program
+from dais_verif.verbs.progress import Progress
+from dais_verif.verbs.proof.decide import needed_packages
+from dais_verif.verbs.proof.deep_stack import run_deep
+from dais_verif.verbs.proof.reading import RtlReader
+
+if TYPE_CHECKING:
+    from dais_verif.prover.frontier import Frontier, WrongSignal
+    from dais_verif.simulation.verify import Finding
+
+__all__ = ["with_lines"]
+
+#: Larger programs take too long: 5,000 ops take about ten seconds.
+_MOST_OPS = 10_000
+#: After so many seconds, the search is given up.
+_SECONDS = 20.0
+#: The largest number of lines, and of signals that a line reads, in a record.
+_LINES, _READS = 8, 6
+
+
+def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: Progress) -> Finding:
+    """Return ``finding`` with the lines of user RTL that are wrong, if the prover can read it and finds any.
+
+    The search looks at values of signals on random vectors and on the failing one; it is no proof. An error in it is a
+    warning, since it must not take the difference away.
+    """
+    mismatch = finding.first_mismatch
+    # VHDL is read as text that GHDL makes, whose lines the user never wrote.
+    if mismatch is None or program.n_ops > _MOST_OPS or any(map(is_vhdl, design.sources)):
+        return finding
+    latency = next((one.latency for one in finding.simulators if one.latency is not None), None)
+    try:
+        with needed_packages(), temporary_folder() as folder:
+            found = _found(program, design, mismatch, latency, folder.path)
+    except (DaisError, OSError):
+        return finding  # the prover cannot read the RTL, or not in time
+    except Exception as error:
+        progress.warning(f"no line was found: {told(error, sys.argv[1:])}")
+        return finding
+    lines = [_line(one) for one in found.signals[:_LINES]]
+    moved = [_moved(one.output, one.outputs, one.ops, one.where) for one in found.moved[:_LINES]]
+    if not (lines or moved):
+        return finding
+    blame = replace(mismatch.blame or Blame("unknown", "the vector was not replayed"), lines=lines, moved=moved or None)
+    return replace(finding, first_mismatch=replace(mismatch, blame=blame))
+
+
+def _found(program: Program, design: RtlDesign, mismatch: Mismatch, latency: int | None, folder: Path) -> Frontier:
+    from dais_verif.prover.frontier import find_frontier
+    from dais_verif.prover.limits import time_limit
+
+    reader = RtlReader.of("slang", design, folder / "yosys", foreign=True)
+    dut = design.dut or packed(program)
+    dut = replace(dut, interface=dut.interface.with_latency(latency))
+    vector = {one.index: int(one.bits, 2) for one in mismatch.inputs if one.bits and not set(one.bits) - {"0", "1"}}
+
+    def work() -> Frontier:
+        with time_limit(_SECONDS), reader.readable("slang", design) as read:
+            return find_frontier(program, read(), dut, vector)
+
+    return run_deep(work)
+
+
+def _line(found: WrongSignal) -> WrongLine:
+    line, *more = map(_place, found.lines)
+    reads = [f"{one.name} ({_carries(one.ops)})" for one in found.reads[:_READS]]
+    reads += ["..."] * (len(found.reads) > _READS)
+    also = more[0] if more else None
+    return WrongLine(line, also, found.name, found.width, reads, list(found.missing), found.expected, found.found)
+
+
+def _carries(ops: tuple[int, ...]) -> str:
+    if not ops:
+        return "input or bit"
+    return f"op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
+
+
+def _moved(output: int, outputs: tuple[int, ...], ops: tuple[int, ...], where: str) -> str:
+    what = f"output {outputs[0]}" if outputs else f"op {ops[0]}"
+    return f"{_place(where)}: output {output} carries the values of {what}"
+
+
+def _place(where: str) -> str:
+    """Return file and line, relative to the working folder if the file is in it."""
+    name, _, line = where.rpartition(":")
+    path = os.path.abspath(name)
+    short = os.path.relpath(path)
+    return f"{path if short.startswith(os.pardir) else short}:{line}"
