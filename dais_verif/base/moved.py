@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import warnings
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -98,18 +95,23 @@ MOVED = {
 }
 
 
-class _Moved(MetaPathFinder, Loader):
-    """Find modules by their old names: the same objects as by the new ones."""
+class _Moved:
+    """Find and load modules by their old names: the same objects as by the new ones.
+
+    It has the methods of a finder and of a loader, but not their base classes, which take time to import.
+    """
 
     def __init__(self) -> None:
         self._specs: dict[str, ModuleSpec | None] = {}
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        return None if _new_name(fullname) is None else ModuleSpec(fullname, self)
+    def find_spec(self, fullname: str, path: object = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return the specification of a module at its old place, or None for any other name."""
+        return None if _new_name(fullname) is None else ModuleSpec(fullname, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module at its new place, with a ``DeprecationWarning``."""
+        import warnings
+
         name = str(_new_name(spec.name))
         module = importlib.import_module(name)
         self._specs[spec.name] = module.__spec__

@@ -33,7 +33,7 @@ __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 _KEPT = 64
 #: The code on which a proof depends: folders of this package, and other packages.
 _FOLDERS, _PACKAGES = (
-    ("dut", "program", "prover", "record", "synthesis"),
+    ("hardware/ports", "hardware/synthesis", "prover", "record", "spec/program"),
     ("bitwuzla", "numpy", "pyslang", "python-sat"),
 )
 #: Suffixes of the files in these folders that decide a proof: code, and packages of VHDL.

@@ -1,6 +1,6 @@
 """Apply knobs while nodes are lowered: leave weights out, fill in rows or columns, round numbers to binary16.
 
-``dais_verif.approx.convolve`` defines what each knob computes; this module turns it into ops.
+``approximation.convolution`` defines what each knob computes; this module turns it into ops.
 """
 
 from __future__ import annotations

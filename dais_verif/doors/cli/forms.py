@@ -38,7 +38,7 @@ class TwoForms(GroupedCommand):
     ) -> click.Context:
         """Return the context of the form that ``args`` select. An option of the other form is an error that says so."""
         if parent is not None:
-            parent.meta[FORMS] = (self, self.other)
+            parent.meta[FORMS] = lambda: (self, self.other)  # the other form is imported if the defaults ask
         is_other = self.flag in (args[: args.index("--")] if "--" in args else args)
         try:
             if is_other:

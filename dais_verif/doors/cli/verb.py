@@ -126,7 +126,7 @@ def _default_words(command: click.Command, ctx: click.Context, args: Sequence[st
     if not defaults.table:
         return []
     defaults.require_known(place.command.list_commands(place) if isinstance(place.command, click.Group) else [])
-    forms = ctx.meta.get(FORMS, (command,))
+    forms = ctx.meta.get(FORMS, lambda: (command,))()
     found = defaults.options_of(names, ctx, [one for form in forms for one in (*form.params, *_OF_EVERY_VERB)])
     given = args[: args.index("--")] if "--" in args else args
     own = {one.removeprefix("--"): param for param in command.get_params(ctx) for one in param.opts}

@@ -28,13 +28,13 @@ MODULES = (
     "slang/",
     "yosys/",
     "terms/",
-    "registers/",
-    "cross_check/",
+    "clocked/registers/",
+    "cross_check.py",
     "boundary.py",
     "four_state.py",
     "obligations.py",
     "signal_correspondence.py",
-    "solving/discharge.py",
+    "solve/discharge.py",
 )
 
 #: Operators that need the name of a variable as argument.
