@@ -17,6 +17,7 @@ from dais_verif.base.files import write_atomically
 from dais_verif.record.approximation import AppliedRecord, ConfigurationsRecord, MeasuredRecord, TunedRecord
 from dais_verif.record.base import RunRecord
 from dais_verif.record.build import BuildRecord
+from dais_verif.record.cache import CacheContents
 from dais_verif.record.campaigns import FuzzRecord, MutationRecord, RegressionRecord, ShrinkRecord
 from dais_verif.record.check import CheckRecord
 from dais_verif.record.conversion import ConversionRecord
@@ -28,7 +29,7 @@ from dais_verif.record.explanation import CycleRecord
 from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernel_printout import KernelPrintout
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
-from dais_verif.record.other import CacheContents, WrittenPage
+from dais_verif.record.page import WrittenPage
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.sensitivity import SensitivityRecord
 from dais_verif.record.signoff import CertificateRecord, SignOffRecord

@@ -14,8 +14,8 @@ from dais_verif.base.stopwatch import Stage
 from dais_verif.base.text import command_line, counted
 from dais_verif.base.troubleshooting import section_of_verdict
 from dais_verif.base.verdict import Verdict
+from dais_verif.record.cache import CacheContents, RemovedFromCache
 from dais_verif.record.coverage import coverage_line
-from dais_verif.record.other import CacheContents, RemovedFromCache
 from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
 from dais_verif.record.simulation import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, SimulationRecord, Value
 from dais_verif.report.coverage_text import print_coverage

@@ -6,7 +6,7 @@ from dais_verif.base.cache_folder import cache_dir, proof_store
 from dais_verif.base.temporary import remove_abandoned
 from dais_verif.base.toolchain import build_cache as builds
 from dais_verif.base.toolchain import verilator_runtime
-from dais_verif.record.other import CacheContents, KeptBuild, RemovedFromCache
+from dais_verif.record.cache import CacheContents, KeptBuild, RemovedFromCache
 
 __all__ = ["cache_contents", "clear_cache"]
 

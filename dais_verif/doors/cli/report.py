@@ -10,7 +10,7 @@ import click
 from dais_verif.doors.cli.common import console, file_path, json_option, layout_option, page_path
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
-from dais_verif.record.other import WrittenPage
+from dais_verif.record.page import WrittenPage
 from dais_verif.report.html.stored import ReportRequest, render_report
 
 

@@ -1,29 +1,13 @@
-"""The record of ``report``: the written page, and its verdict."""
+"""The record of ``cache``: the cached builds and proofs on this machine, and the space that removing them frees."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dais_verif.base.verdict import Verdict
 from dais_verif.record.base import Record
 
-__all__ = ["CacheContents", "KeptBuild", "RemovedFromCache", "WrittenPage"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WrittenPage(Record):
-    """A written page. ``exit_code``: that of the verdict on the page; ``report`` itself may return another code."""
-
-    SCHEMA: ClassVar = "dais-verif/report/1"
-
-    page: str
-    verdict: Verdict
-    exit_code: int
-    message: str
-
-
-# The record of ``cache``: the cached builds and proofs on this machine, and the space that removing them frees.
+__all__ = ["CacheContents", "KeptBuild", "RemovedFromCache"]
 
 
 @dataclass(frozen=True)
