@@ -7,7 +7,7 @@ oracle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from dais_verif.spec.machine.step import Element, Step, conflict_of, step_of
 from dais_verif.spec.machine.unknowns import step_with_unknowns
 from dais_verif.spec.program import FixedType, Program
 from dais_verif.spec.program.numbers import Batch, doubles_of_raw
-from dais_verif.spec.program.opcodes import INPUT, Code
+from dais_verif.spec.program.opcodes import INPUT, Code, low_int32
 
 __all__ = ["Integers", "Lanes", "MACHINE_ENGINES", "MachineRun", "RawRun", "Shown", "run_machine", "run_raw"]
 
@@ -56,11 +56,13 @@ class RawRun(NamedTuple):
     """Raw outputs ``before`` and ``after`` each edge: integers (cycles, elements of all outputs, sequences).
 
     ``unknowns``: whether the elements are followed by the same number of elements that are 1 where a value is unknown.
+    ``beyond``: the sequences in which an unchecked index was outside of its memory; only the oracle can compute these.
     """
 
     before: Integers
     after: Integers
     unknowns: bool
+    beyond: frozenset[int]
 
 
 def run_raw(
@@ -79,7 +81,7 @@ def run_raw(
     which the oracle confirms.
     """
     step, problem = _step(machine)
-    if step is None or problem is not None or (step.indexed and (after or not check)):
+    if step is None or problem is not None:
         return None
     lanes = Lanes(machine, step, (sequences, cycles), check, before=True, after=after)
 
@@ -92,7 +94,7 @@ def run_raw(
     parts = list(lanes.run(driven))
     empty = np.zeros((0, (1 + step.unknowns) * len(step.outputs), sequences), dtype=lanes.integer)
     before, late = (np.concatenate([empty, *some]) for some in ([p.before for p in parts], [p.after for p in parts]))
-    return RawRun(before, late, step.unknowns)
+    return RawRun(before, late, step.unknowns, lanes.beyond)
 
 
 def run_machine(
@@ -115,13 +117,15 @@ def run_machine(
     _require_fitting(machine, given)
     if engine != "exact":
         step, problem = _step(machine)
-        if step is not None and step.indexed and (after or not check):
-            problem = "without checks an index may be outside of its memory, where reads are unknown"
         if step is not None and problem is None:
             found = _fast(machine, step, given, after, check)
             if found is not None:
                 return MachineRun(found, "fast")
-            problem = "it cannot decide whether an unknown value breaks a promise"
+            problem = (
+                "it cannot decide whether an unknown value breaks a promise"
+                if check
+                else "an index is outside of its memory, where reads are unknown"
+            )
         if engine == "fast":
             raise MachineInputError(f"engine fast: {problem}; use engine exact")
     return MachineRun(_exactly(machine, given, after, check), "exact")
@@ -189,7 +193,7 @@ def _step(machine: Machine) -> tuple[Step | None, str | None]:
 def _fast(
     machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
 ) -> dict[str, Reals] | None:
-    """Run all cycles in the C kernel; None if only the oracle can decide whether a promise is broken."""
+    """Run all cycles in the C kernel; None if only the oracle can compute the run."""
     shape = next(iter(given.values())).shape[:2] if given else (1, 0)
     lanes = Lanes(machine, step, shape, check, before=not after, after=after)
     found = {s.name: np.empty((*shape, len(s.types)), dtype=np.float64) for s in machine.outputs}
@@ -199,7 +203,7 @@ def _fast(
     except ViolationError as error:
         lanes.explain(given, error)
         return None
-    return found
+    return None if lanes.beyond else found
 
 
 def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
@@ -336,6 +340,10 @@ class Lanes:
         self._computed = len(computed) if before else 0
         self.golden = Golden(_with_outputs(of, (computed if before else []) + following))
         self._settled = Golden(_with_outputs(of, computed)) if after and computed else None
+        # Where promises are not checked, which are those of the next state and of outputs after an edge.
+        self._free = None if check else _Guards.of(step.program, step.checks)
+        self._late = _Guards.of(step.program, [op for op in step.checks if op < step.settled]) if after else None
+        self._beyond: NDArray[np.bool_] = np.zeros(self.sequences, dtype=np.bool_)
         kinds = [*self._kinds(step.inputs), *self._kinds(step.state), *step.program.output_types]
         bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
         self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
@@ -363,15 +371,24 @@ class Lanes:
             for t, row in enumerate(given):
                 self.cycle = first + t
                 rows[:n_in] = row
+                if self._free is not None:
+                    self._beyond |= self._free.broken(rows)
                 self.golden.run_planar(rows, check=self.check, jobs=1, out=found)
                 if self.before:
                     self._show(part.before[t], shown)
                 rows[n_in:] = following
                 if self.after:
+                    if self._late is not None:
+                        self._beyond |= self._late.broken(rows)
                     if self._settled is not None:
                         self._settled.run_planar(rows, check=False, jobs=1, out=late)
                     self._show(part.after[t], late)
             yield part
+
+    @property
+    def beyond(self) -> frozenset[int]:
+        """The sequences in which an unchecked index was outside of its memory: their results are undefined."""
+        return frozenset(np.flatnonzero(self._beyond).tolist())
 
     def _empty(self, cycles: int) -> Integers:
         return np.zeros((cycles, len(self._there), self.sequences), dtype=self.integer)
@@ -422,6 +439,30 @@ class Lanes:
             except ViolationError:
                 high = middle
         return low
+
+
+class _Guards(NamedTuple):
+    """The indices that the promises of some lookups are about, and the number of entries of each lookup."""
+
+    golden: Golden
+    entries: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, program: Program, checks: Collection[int]) -> _Guards | None:
+        """Return the guards of the ops ``checks``; None if there are none."""
+        if not checks:
+            return None
+        lookups = [program.ops[op] for op in checks]
+        entries = np.array([[len(program.tables[low_int32(op.data)])] for op in lookups], dtype=np.int64)
+        chosen = np.array([op.id0 for op in lookups], dtype=np.int64)
+        plain = np.zeros(len(lookups), dtype=np.int64)
+        return cls(Golden(replace(program, out_idx=chosen, out_shift=plain, out_neg=plain)), entries)
+
+    def broken(self, rows: Integers) -> NDArray[np.bool_]:
+        """Return for each sequence whether an index is beyond its lookup."""
+        wrong = self.golden.run_planar(rows, check=False, jobs=1) >= self.entries
+        found: NDArray[np.bool_] = np.logical_or.reduce(wrong, axis=0)
+        return found
 
 
 def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from support.tier import examples
 
 from dais_verif.base.errors import InputError, MachineInputError, ViolationError
 from dais_verif.campaigns.fuzzing.generate.random_machines import random_inputs, random_machine
-from dais_verif.golden.machine_batch import MachineRun, run_machine
+from dais_verif.golden.machine_batch import MachineRun, run_machine, run_raw
+from dais_verif.simulation.machines.expected import expect
 from dais_verif.spec.machine import Machine, load_machine
 from dais_verif.spec.machine.step import Element, step_of
+from dais_verif.stimulus.machines import InputSequence
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
 
@@ -112,6 +115,25 @@ def test_an_index_counts_where_it_is_used_alone() -> None:
         assert found.outputs["y"].ravel().tolist() == [7, 5] and found.engine == engine
         with pytest.raises(ViolationError, match="cycle 2: m"):
             run_machine(of, {"e": e, "i": index}, engine=engine)
+
+
+def test_an_index_that_no_promise_holds_costs_speed_only_where_it_is_beyond() -> None:
+    """After edges and without checks, the fast engine runs indexed machines; a read beyond the memory is unknown."""
+    m = signal("m", NIBBLE * 3, reg=True, rst_to=[5, 6, 7])
+    i = signal("i", [[False, 2, 0]], exposed=True)
+    of = machine({}, [connect([*m[:9], [0, 1], [i, 1]], signal("y", NIBBLE, exposed=True))])
+    inside, beyond = np.array([[[1], [0], [2]]]), np.array([[[1], [3], [2]]])
+    for after, checked in ((True, True), (True, False), (False, False)):
+        found = run_machine(of, {"i": inside}, after=after, check=checked, engine="fast")
+        assert found.outputs["y"].ravel().tolist() == [6, 5, 7]
+    for after in (True, False):
+        found = run_machine(of, {"i": beyond}, after=after, check=False)
+        assert found.engine == "exact" and np.isnan(found.outputs["y"]).ravel().tolist() == [False, True, False]
+    rows = [InputSequence(3, {"i": [(Fraction(int(v)),) for v in one.ravel()]}) for one in (inside, beyond)]
+    raw = run_raw(of, {"i": np.concatenate([inside, beyond])}, sequences=2, cycles=3, check=False)
+    assert raw is not None and raw.beyond == {1}
+    good, bad = expect(of, rows, check=False)
+    assert good.known is None and bad.known is not None and bad.known[::2].ravel().tolist() == [15, 0, 15]
 
 
 def test_what_is_unknown_is_nan_in_both_engines() -> None:

@@ -72,18 +72,19 @@ def _expect(
         if len(numbers) > 1:
             return [rows for number in numbers for rows in _expect(machine, sequences, [number], check)]
         found = None
-    if found is not None:
-        return found
     try:
-        return [_exact_rows(machine, sequence, check) for sequence in group]
+        return [
+            _exact_rows(machine, sequence, check) if rows is None else rows
+            for sequence, rows in zip(group, found or [None] * len(group), strict=True)
+        ]
     except ViolationError as error:
         if len(sequences) == 1:
             raise
         raise ViolationError(f"sequence {numbers[0]}, {error}") from None
 
 
-def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list[SequenceRows] | None:
-    """Return the rows of sequences of one length, or None if the fast engine cannot compute them."""
+def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list[SequenceRows | None] | None:
+    """Return the rows of sequences of one length; None if the fast engine cannot compute one of them, or any."""
     cycles = group[0].cycles
     raw = {
         signal.name: np.stack([raw_rows(sequence.rows[signal.name], signal.types) for sequence in group])
@@ -93,8 +94,11 @@ def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list
     if run is None:
         return None
     n_out = sum(len(signal.types) for signal in machine.outputs)
-    found = []
+    found: list[SequenceRows | None] = []
     for number, sequence in enumerate(group):
+        if number in run.beyond:
+            found.append(None)
+            continue
         before, after = (raw[:, :, number] for raw in (run.before, run.after))
         known = None
         if run.unknowns and (before[:, n_out:].any() or after[:, n_out:].any()):

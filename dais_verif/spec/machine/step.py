@@ -65,10 +65,11 @@ class Step:
     ``state``: the elements of registers that are written or have no initial value; all other elements of registers are
     constants. ``owners``: for each op, the block and the op of the block that it represents; None for ops of
     connections. ``checks``: the ops that break their promise if the index of a view is outside of its memory, each with
-    the view. ``memories``: the registers that change only by a write at an index or by a reset. ``unknowns``: the
-    program has one additional input bit per element of ``state``, after all other inputs, and one additional output bit
-    per element of ``outputs`` and then of ``state``, after all other outputs. Such a bit is 1 if the element is
-    unknown; the value of the element then has no meaning.
+    the view. ``settled``: the number of ops before those that only the next state needs. ``memories``: the registers
+    that change only by a write at an index or by a reset. ``unknowns``: the program has one additional input bit per
+    element of ``state``, after all other inputs, and one additional output bit per element of ``outputs`` and then of
+    ``state``, after all other outputs. Such a bit is 1 if the element is unknown; the value of the element then has no
+    meaning.
     """
 
     program: Program
@@ -77,6 +78,7 @@ class Step:
     state: tuple[Element, ...]
     owners: tuple[tuple[str, int] | None, ...]
     checks: Mapping[int, View]
+    settled: int
     unknowns: bool = False
     memories: tuple[Memory, ...] = ()
 
@@ -144,6 +146,7 @@ class Lowering:
                     self.values[target.name][place] = self.copied(value, target.types[place])
         outputs = tuple(Element(s.name, e) for s in machine.outputs for e in range(len(s.types)))
         found = [self.copied(self.values[name][place], machine.signals[name].types[place]) for name, place in outputs]
+        settled = len(self.rows)
         found += self.next_state(state)
         found += self.more_outputs(found)
         program = Program.build(
@@ -153,7 +156,8 @@ class Lowering:
             tables=self.tables,
             terms=self.terms,
         )
-        return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, memories=self.memories())
+        memories = self.memories()
+        return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, settled, memories=memories)
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
         """Return the number of inputs that a subclass adds; the first one has the number ``first``."""
