@@ -8,8 +8,9 @@ from typing import Any
 
 from dais_verif.base.text import counted
 from dais_verif.record.signoff import CertificateFinding
-from dais_verif.signoff.policy import Policy, is_simulated
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.certificate import CertifiedFile
+from dais_verif.signoff.policy import Policy, Rtl, is_simulated
+from dais_verif.signoff.subject import files_of_rtl, sha256_of
 
 __all__ = ["demanded", "less_than"]
 
@@ -23,6 +24,8 @@ _ORDERS: dict[str, tuple[str, ...]] = {
 _NUMBERS = ("vectors", "exhaustive_bits", "coverage")
 #: Numbers in tables that demand more if they are smaller, or that demand nothing.
 _SMALLER, _TIMES = ("most_unknown",), ("timeout",)
+#: Keys of ``[rtl]`` with files.
+_RTL_FILES = ("files", "data", "ports")
 
 
 def demanded(policy: Policy) -> str:
@@ -52,10 +55,10 @@ def demanded(policy: Policy) -> str:
     return "; ".join(parts)
 
 
-def less_than(policy: Policy, least: Policy, inputs: Collection[str]) -> Iterator[CertificateFinding]:
+def less_than(policy: Policy, least: Policy, files: Collection[CertifiedFile]) -> Iterator[CertificateFinding]:
     """Yield a finding for each demand of ``least`` that ``policy``, of a certificate, does not make.
 
-    ``inputs``: the hashes of the certified files. Raises ``InputError`` if a file that ``least`` names cannot be read.
+    ``files``: the certified files. Raises ``InputError`` if a file that ``least`` names cannot be read.
     """
     for name, order in _ORDERS.items():
         found, wanted = getattr(policy, name), getattr(least, name)
@@ -76,19 +79,48 @@ def less_than(policy: Policy, least: Policy, inputs: Collection[str]) -> Iterato
             yield _less(name, ", ".join(lacking), ", ".join(found) or "none")
     if more := [name for name in policy.allowed if name not in least.allowed]:
         yield _less("allowed", f"only {', '.join(least.allowed) or 'nothing'}", ", ".join(more))
-    covered = {waiver.what for waiver in least.waivers}
-    if waived := [waiver.what for waiver in policy.waivers if waiver.what not in covered]:
-        yield _less("waivers", f"only of {', '.join(sorted(covered)) or 'nothing'}", ", ".join(waived))
-    named = [*least.inputs, *least.diff.files.values(), *least.bitstream.files.values()]
-    for file in named:
-        if sha256_of(Path(file)) not in inputs:
-            yield _less("files", file, "not one of the certified files")
+    until = {waiver.what: waiver.expires for waiver in least.waivers}
+    covered = [f"{what} until {last}" for what, last in sorted(until.items())]
+    if waived := [w for w in policy.waivers if w.what not in until or w.expires > until[w.what]]:
+        told = ", ".join(f"{waiver.what} until {waiver.expires}" for waiver in waived)
+        yield _less("waivers", f"only {', '.join(covered) or 'nothing'}", told)
+    yield from _less_rtl(policy.rtl, least.rtl)
+    certified = {(file.role, file.sha256) for file in files}
+    wanted = [("input", file) for file in least.inputs]
+    wanted += [*least.diff.files.items(), *least.bitstream.files.items()]
+    pairs = [(path, (role, sha256_of(Path(path)))) for role, path in wanted]
+    if least.rtl.files:
+        read = files_of_rtl(least.rtl)
+        pairs += [(file.path, (file.role, file.sha256)) for file in read]
+        own = {file.sha256 for file in read if file.role == "rtl"}
+        if more := [file.path for file in files if file.role == "rtl" and file.sha256 not in own]:
+            yield _less("[rtl] files", "only what they name", ", ".join(more))
+    for path, pair in pairs:
+        if pair not in certified:
+            yield _less("files", path, f"not one of the certified files of role {pair[0]}")
     if "board" in least.stages and policy.board.target != least.board.target:
         yield _less("[board] target", least.board.target, policy.board.target)
     if {"bitstream", "timing"} & {*least.stages} and policy.bitstream.device != least.bitstream.device:
         yield _less("[bitstream] device", least.bitstream.device, policy.bitstream.device)
+    if "axis" in least.stages and policy.axis.pipeline != least.axis.pipeline:
+        yield _less("[axis] pipeline", least.axis.pipeline, policy.axis.pipeline)
     if "netlist" in least.stages and policy.netlist.target != least.netlist.target:
         yield _less("[netlist] target", least.netlist.target, policy.netlist.target)
+
+
+def _less_rtl(rtl: Rtl, least: Rtl) -> Iterator[CertificateFinding]:
+    """Yield a finding for each key of ``[rtl]`` that differs. A table that says nothing is for any design."""
+    if least == Rtl():
+        return
+    if bool(rtl.files) != bool(least.files):
+        kinds = ("RTL that dais-verif emits", "RTL files")
+        yield _less("[rtl] files", kinds[bool(least.files)], kinds[bool(rtl.files)])
+    for name in Rtl.__struct_fields__:
+        found, wanted = getattr(rtl, name), getattr(least, name)
+        if name in _RTL_FILES or (wanted == "auto" and found is not None):  # content counts; any latency was found
+            continue
+        if found != wanted:
+            yield CertificateFinding(f"policy's [rtl] {name}", str(wanted or "none"), str(found or "none"))
 
 
 def _less_numbers(policy: Policy, least: Policy) -> Iterator[CertificateFinding]:

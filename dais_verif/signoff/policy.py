@@ -323,6 +323,9 @@ class _Reader:
             raise PolicyError(f"{self._name} is not valid TOML: {error}") from None
         policy = self.convert(tree, builtin_types=(datetime, date, time))
         self.check(policy)
+        for stage in ("netlist", "axis", "board", "mutation"):
+            if stage not in policy.stages and getattr(policy, stage) != getattr(Policy(), stage):
+                self.refuse(f'[{stage}] demands nothing: add "{stage}" to stages, or leave the table out')
         return policy
 
     def convert(self, tree: object, **options: Any) -> Policy:

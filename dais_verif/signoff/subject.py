@@ -19,7 +19,18 @@ from dais_verif.subject.applied_folder import files_beside
 from dais_verif.subject.programs import load_program
 from dais_verif.subject.run_inputs import rtl_inputs
 
-__all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
+__all__ = [
+    "ROLES",
+    "Design",
+    "FileHash",
+    "Subject",
+    "file_hash",
+    "files_of_rtl",
+    "load_design",
+    "sha256_of",
+    "subject_of",
+    "top_of",
+]
 
 #: The reference for the RTL.
 Design: TypeAlias = Program | Machine
@@ -166,9 +177,7 @@ def subject_of(
             raise PolicyError(
                 f"RTL file {str(source)!r} {problem}; [rtl] files names the files of module {policy.rtl.top}"
             )
-    files += [file_hash("rtl", source) for source in sources]
-    if policy.rtl.files:
-        files += _read_by(policy.rtl, sources)
+    files += files_of_rtl(policy.rtl) if policy.rtl.files else [file_hash("rtl", emitted)]
     files += [file_hash("input", Path(name)) for name in policy.inputs]
     files += [file_hash("kernel", path) for path in kernel]
     files += [file_hash("configuration", path) for path in files_beside(path, design.hash)]
@@ -182,8 +191,11 @@ def top_of(policy: Policy, sources: Sequence[Path]) -> str:
     return policy.rtl.top.lower() if any(map(is_vhdl, sources)) else policy.rtl.top
 
 
-def _read_by(rtl: Rtl, sources: Sequence[Path]) -> list[FileHash]:
+def files_of_rtl(rtl: Rtl) -> list[FileHash]:
+    """Return the RTL files that a policy names, and all files that these read."""
+    sources = [Path(name) for name in rtl.files]
     read = rtl_inputs(sources, [Path(name) for name in rtl.data])
-    found = [file_hash("include", path) for path in read.includes]
+    found = [file_hash("rtl", source) for source in sources]
+    found += [file_hash("include", path) for path in read.includes]
     found += [file_hash("data", file.path, file.name) for file in read.tables]
     return found + ([file_hash("ports", Path(rtl.ports))] if rtl.ports is not None else [])

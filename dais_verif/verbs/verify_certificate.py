@@ -112,7 +112,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
         notes += [f"{_finding(one)}; {one.note}" for one in different if one.note]
     policy = None if checked.context is None else checked.context.policy
     if least is not None and policy is not None:
-        findings += less_than(policy, least.policy, {file.sha256 for file in held.files})
+        findings += less_than(policy, least.policy, held.files)
     facts = CertificateFacts(
         program=held.program,
         issued=held.issued,
