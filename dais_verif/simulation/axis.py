@@ -18,22 +18,13 @@ from dais_verif.golden import Golden
 from dais_verif.hardware.ports.interface import DesignInterface, Dut, Wire
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.build import RtlDesign, build
-from dais_verif.simulation.testbench.axis_job import (
-    AXIS_JOB_VARIABLE,
-    QUIET,
-    SCENARIOS,
-    AxisAnswer,
-    AxisJob,
-    Scenario,
-)
+from dais_verif.simulation.testbench.axis_job import QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario, VectorBeats
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.numbers import Batch
 from dais_verif.spec.program.ports import ports_of
 
-__all__ = ["AxisFinding", "AxisOutcome", "simulate_axis"]
-
-_BENCH = "dais_verif.simulation.testbench.axis_bench"
+__all__ = ["AxisFinding", "AxisOutcome", "judge_streams", "run_streams", "simulate_axis", "stream_interface"]
 
 
 @dataclass(frozen=True)
@@ -88,56 +79,64 @@ def simulate_axis(
     for name, words in files.items():
         (folder / f"{name}.bin").write_bytes(words.tobytes())
     job = AxisJob(
-        inputs=str(folder / "inputs.bin"),
-        expected=str(folder / "expected.bin"),
-        answer="",
-        rows=batch.rows,
+        vectors=VectorBeats(str(folder / "inputs.bin"), str(folder / "expected.bin"), batch.rows, latency),
+        machine=None,
         input_bits=ports.input_bits,
         output_bits=ports.output_bits,
         user_bits=user_bits,
-        latency=latency,
         seed=seed,
         # A core without input bits must ignore its input: run each scenario twice, with either value in each beat.
         scenarios=tuple(one for one in scenarios for _ in range(1 if ports.input_bits else 2)),
     )
 
-    # The bench reads the ports only, so the simulator need not preserve anything else.
-    others = tuple((name, 0) for name in (*job.widths, *QUIET) if not name.endswith("tdata"))
-    wires = (Wire("s_axis_tdata", 0, ports.input_bits),), (Wire("m_axis_tdata", 0, ports.output_bits),)
-    design = replace(design, dut=Dut(DesignInterface(*wires, ties=others), ports, program.output_types))
+    dut = Dut(stream_interface(job), ports, program.output_types)
+    outcomes = run_streams(replace(design, dut=dut), job, folder, simulators=simulators, waves=waves, timeout=timeout)
+    nothing = "there was no vector" if not batch.rows else "" if job.output_bits else "the program has no output bits"
+    return AxisFinding(*judge_streams(outcomes, job, nothing), outcomes)
+
+
+def stream_interface(job: AxisJob) -> DesignInterface:
+    """Return the ports as builds need them: the bench reads no more, so a simulator need not preserve anything else."""
+    quiet = QUIET if job.vectors else ()
+    others = tuple((name, 0) for name in (*job.widths, *quiet) if not name.endswith("tdata"))
+    wires = (Wire("s_axis_tdata", 0, job.input_bits),), (Wire("m_axis_tdata", 0, job.output_bits),)
+    return DesignInterface(*wires, ties=others)
+
+
+def run_streams(
+    design: RtlDesign,
+    job: AxisJob,
+    folder: Path,
+    *,
+    simulators: Sequence[str],
+    waves: bool = False,
+    timeout: float | None = None,
+) -> dict[str, AxisOutcome | ToolError]:
+    """Run ``job`` in all ``simulators`` in parallel; ``folder`` receives builds and logs."""
 
     def one(simulator: str) -> AxisOutcome | ToolError:
         try:
-            return _simulate(simulator, design, job, folder / simulator, seed=seed, waves=waves, timeout=timeout)
+            return _simulate(simulator, design, job, folder / simulator, waves=waves, timeout=timeout)
         except ToolError as error:
             return error
 
     with process.workers(max(len(simulators), 1)) as pool:
-        outcomes = dict(zip(simulators, pool.map(one, simulators), strict=True))
-    verdict, message = _judge(outcomes, job)
-    return AxisFinding(verdict, message, outcomes)
+        return dict(zip(simulators, pool.map(one, simulators), strict=True))
 
 
 def _simulate(
-    simulator: str, design: RtlDesign, job: AxisJob, folder: Path, *, seed: int, waves: bool, timeout: float | None
+    simulator: str, design: RtlDesign, job: AxisJob, folder: Path, *, waves: bool, timeout: float | None
 ) -> AxisOutcome:
     started = time.monotonic()
     simulation = build(simulator, design, folder / "build", waves=waves, timeout=timeout)
     built = time.monotonic()
     run = folder / "run"
     shutil.rmtree(run, ignore_errors=True)
-    run.mkdir(parents=True)
-    answer_path, job_path = run / "answer.json", run / "job.json"
-    replace(job, answer=str(answer_path)).save(job_path)
-    env = {AXIS_JOB_VARIABLE: str(job_path)}
-    results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout, ones_for_x=True)
-    log = run / "simulation.log"
-    if not answer_path.is_file():
-        raise SimulatorFailure(
-            f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})"
-        )
-    answer = AxisAnswer.load(answer_path)
-    if _whole(answer, job) == bool(launch.failed_tests(results)):
+    answer, failed = launch.ask(
+        simulation, "streams", job, AxisAnswer, run, seed=job.seed, waves=waves, timeout=timeout, ones_for_x=True
+    )
+    if _whole(answer, job) == failed:
+        log = run / "simulation.log"
         raise SimulatorFailure(
             f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
         )
@@ -145,30 +144,32 @@ def _simulate(
 
 
 def _whole(answer: AxisAnswer, job: AxisJob) -> bool:
-    """Return True if every scenario ran without a problem and every beat was compared, or dropped by a reset."""
+    """Return True if all scenarios ran without a problem, and each due beat was compared, or dropped by a reset."""
+    due = [_due(job, scenario) for scenario in job.scenarios]
     return (
         answer.port_error is None
         and [one.scenario for one in answer.heard] == [one.name for one in job.scenarios]
         and all(
-            one.total_problems == 0 and one.compared > 0 and one.compared + one.dropped == one.sent == job.rows
-            for one in answer.heard
+            one.total_problems == 0
+            and (one.sent, one.compared + one.dropped) == its
+            and (one.compared > 0 or job.vectors is None)
+            for one, its in zip(answer.heard, due, strict=True)
         )
     )
 
 
-def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tuple[Verdict, str]:
-    """Return the verdict over all simulators and the reason in one line."""
-    if not outcomes or not job.scenarios or not job.rows or not job.output_bits:
-        what = next(
-            text
-            for text, there in (
-                ("no simulator was selected", outcomes),
-                ("there was no scenario", job.scenarios),
-                ("there was no vector", job.rows),
-                ("the program has no output bits", job.output_bits),
-            )
-            if not there
-        )
+def _due(job: AxisJob, scenario: Scenario) -> tuple[int, int]:
+    """Return how many beats go in, and how many come out."""
+    if job.machine is not None:
+        return len(job.machine.inputs), sum(len(stretch.expected) for stretch in job.machine.of(scenario))
+    assert job.vectors is not None
+    return job.vectors.rows, job.vectors.rows
+
+
+def judge_streams(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob, nothing: str) -> tuple[Verdict, str]:
+    """Return the verdict over all simulators and its reason. ``nothing``: why nothing is compared; empty if it is."""
+    if not outcomes or not job.scenarios or nothing:
+        what = "no simulator was selected" if not outcomes else nothing or "there was no scenario"
         return Verdict.NOT_RUN, f"nothing was compared: {what}"
     for name, outcome in outcomes.items():
         if isinstance(outcome, ToolError):
@@ -176,20 +177,21 @@ def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tup
     answers = {name: outcome.answer for name, outcome in outcomes.items() if isinstance(outcome, AxisOutcome)}
     for name, answer in answers.items():
         if answer.port_error:
-            return Verdict.INVALID_INPUT, f"the design is not an AXI4-Stream wrapper: {answer.port_error}"
+            what = "an AXI4-Stream wrapper" if job.vectors else "a machine behind AXI4-Stream"
+            return Verdict.INVALID_INPUT, f"the design is not {what}: {answer.port_error}"
         for one in answer.heard:
             if one.problems:
                 verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH
                 return verdict, f"{one.scenario} ({name}, {one.total_problems} problems): {one.problems[0]}"
-        dropped = next((one.scenario for one in answer.heard if not one.compared and one.dropped == job.rows), None)
-        if dropped is not None:
-            text = f"scenario '{dropped}' dropped all {job.rows} vectors and compared none; give more vectors"
-            return Verdict.NOT_RUN, text
+        if job.vectors is not None:
+            rows = job.vectors.rows
+            dropped = next((one.scenario for one in answer.heard if not one.compared and one.dropped == rows), None)
+            if dropped is not None:
+                text = f"scenario '{dropped}' dropped all {rows} vectors and compared none; give more vectors"
+                return Verdict.NOT_RUN, text
         if not _whole(answer, job):
             return Verdict.TOOL_FAILURE, f"{name}: the bench did not compare every beat"
     heard = next(iter(answers.values())).heard
     beats = sum(one.compared for one in heard)
-    return (
-        Verdict.PASS,
-        f"all {beats} beats of {len(heard)} scenarios equal the golden model ({beats * job.output_bits} output bits)",
-    )
+    which = f"of {len(heard)} scenarios" if job.vectors else f"that came out of {len(heard)} scenarios"
+    return Verdict.PASS, f"all {beats} beats {which} equal the golden model ({beats * job.output_bits} output bits)"

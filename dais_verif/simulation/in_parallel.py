@@ -166,7 +166,6 @@ def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
         Job(
             chunks=str(outlet.folder),
             starts=starts,
-            answer="",
             progress=str(folder / f"progress_{share}"),
             interface=task.dut.interface,
             share=share,

@@ -24,8 +24,7 @@ from dais_verif.simulation.simulate import SimulatorOutcome, is_clean
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.task import Task
 from dais_verif.simulation.testbench.idle import idle_inputs
-from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job
-from dais_verif.simulation.testbench.joint_job import JointJob, Member
+from dais_verif.simulation.testbench.job import Answer, Job, JointJob, Member
 from dais_verif.simulation.verify import Finding, feed_of, finding_of
 from dais_verif.spec.program.ports import Ports
 from dais_verif.stimulus import Vectors
@@ -159,28 +158,17 @@ def _simulated(
     jobs = []
     for one in ready:
         (job,), _ = one.plans[name]
-        answer = one.task.folder / name / "answer.json"
-        answer.unlink(missing_ok=True)
-        jobs.append(replace(job.closed(), answer=str(answer), maker=None))
+        jobs.append(replace(job.closed(), maker=None))
     members = map(Member, jobs, design.instances, design.interfaces)
-    joint = folder / "job.json"
-    JointJob(tuple(members), bool(jobs[0].threads)).save(joint)
-    results = launch.run(
-        simulation,
-        "dais_verif.simulation.testbench.joint_bench",
-        folder,
-        env={JOB_VARIABLE: str(joint.absolute())},
-        seed=options.seed,
-        timeout=most,
-        writable=tuple(one.task.folder for one in ready),
+    joint = JointJob(tuple(members), bool(jobs[0].threads))
+    writable = tuple(one.task.folder for one in ready)
+    answers, failed = launch.ask(
+        simulation, "joint", joint, list[Answer], folder, seed=options.seed, timeout=most, writable=writable
     )
-    if not all(Path(job.answer).is_file() for job in jobs):
-        raise SimulatorFailure(
-            f"the {name} bench gave no result: {launch.cause(simulation, folder / 'simulation.log')}"
-        )
-    answers = [Answer.load(Path(job.answer)) for job in jobs]
+    if len(answers) != len(jobs):
+        raise SimulatorFailure(f"the {name} bench answered for {len(answers)} of {len(jobs)} designs")
     clean = all(is_clean(answer, job) for answer, job in zip(answers, jobs, strict=True))
-    if clean == bool(launch.failed_tests(results)):
+    if clean == failed:
         raise SimulatorFailure(f"the verdict and the results of the {name} bench contradict each other")
     ended, share = time.monotonic(), len(ready)
     return [

@@ -14,6 +14,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 from dais_verif.base.errors import SimulatorFailure
 from dais_verif.base.toolchain import sources as data_files
@@ -23,8 +24,12 @@ from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulator import Simulation
+from dais_verif.simulation.testbench import exchange
+from dais_verif.simulation.testbench.exchange import ANSWER, DRIVER_VARIABLE, JOB, JOB_VARIABLE
 
-__all__ = ["StoppedRun", "cause", "complaint", "failed_tests", "run"]
+__all__ = ["StoppedRun", "answer_of", "ask", "cause", "complaint", "failed_tests", "run", "run_bench"]
+
+Answer = TypeVar("Answer")
 
 _RESULTS = "results.xml"
 #: The working folder of a run, in its folder: it holds the data files of the RTL, and what the RTL writes.
@@ -103,6 +108,37 @@ def run(
     if not _cases(results):
         raise StoppedRun(f"{tool} ran no test: {last_error(session.log)} (full output: {session.log})")
     return results
+
+
+def run_bench(
+    simulation: Simulation, driver: str, folder: Path, *, env: Mapping[str, str] = {}, **options: Any
+) -> Path:
+    """Run our bench with ``driver``, a module of it, on the job in ``folder``; the rest is as for ``run``."""
+    given = {JOB_VARIABLE: str(folder.absolute() / JOB), DRIVER_VARIABLE: driver, **env}
+    return run(simulation, "dais_verif.simulation.testbench.bench", folder, env=given, **options)
+
+
+def answer_of(simulation: Simulation, folder: Path, kind: type[Answer]) -> Answer:
+    """Return what the bench answered in ``folder``. Raises ``StoppedRun`` if it gave no answer."""
+    if not (folder / ANSWER).is_file():
+        log = folder / "simulation.log"
+        why = cause(simulation, log)
+        raise StoppedRun(f"the {simulation.simulator} bench gave no result: {why} (full output: {log})")
+    return exchange.read(folder / ANSWER, kind)
+
+
+def ask(
+    simulation: Simulation, driver: str, job: object, kind: type[Answer], folder: Path, **options: Any
+) -> tuple[Answer, bool]:
+    """Run our bench on ``job`` in ``folder``, made if missing; return its answer, and whether its test failed.
+
+    ``options``: as for ``run``. Raises as ``run`` does, and ``StoppedRun`` if the bench gave no answer.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ANSWER).unlink(missing_ok=True)  # an answer of an earlier run must not count for this run
+    exchange.write(folder / JOB, job)
+    results = run_bench(simulation, driver, folder, **options)
+    return answer_of(simulation, folder, kind), bool(failed_tests(results))
 
 
 def cause(simulation: Simulation, log: Path) -> str:

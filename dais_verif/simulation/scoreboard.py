@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from dais_verif.base.text import counted
 from dais_verif.simulation.departures import departure, followed
+from dais_verif.simulation.testbench.exchange import require_maker, wait_for
 from dais_verif.simulation.testbench.idle import driven
-from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
+from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name
 from dais_verif.simulation.testbench.packed_rows import Words, bits_of_row, row_words
 
 __all__ = [

@@ -18,11 +18,10 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.simulator import Simulation
-from dais_verif.simulation.testbench.job import JOB_VARIABLE, MAKER_VARIABLE, Answer, Job, merged
+from dais_verif.simulation.testbench import exchange
+from dais_verif.simulation.testbench.job import Answer, Job, merged
 
 __all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin", "is_clean"]
-
-_JOB, _ANSWER = "job.json", "answer.json"
 
 
 @dataclass(frozen=True)
@@ -167,26 +166,21 @@ class PendingRun:
         folder = self._folder if job.share == 0 else self._folder / f"share_{job.share}"
         if job.share != 0:
             _clear(folder)
-        answer_path = folder / _ANSWER
-        replace(job, answer=str(answer_path)).save(folder / _JOB)
+        exchange.write(folder / exchange.JOB, job)
         if job.share == 0:
             results = process.result_of(self._results, f"the {self.simulator} simulation")
         else:
             results = self._run(simulation, folder)
-        if not answer_path.is_file():
-            log = folder / "simulation.log"
-            why = launch.cause(simulation, log)
-            raise launch.StoppedRun(f"the {self.simulator} bench gave no result: {why} (full output: {log})")
-        answer = Answer.load(answer_path)
+        answer = launch.answer_of(simulation, folder, Answer)
         _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
         return replace(answer, complaint=launch.complaint(folder / "simulation.log", answer.begins))
 
     def _run(self, simulation: Simulation, folder: Path) -> Path:
-        return launch.run(
+        return launch.run_bench(
             simulation,
-            "dais_verif.simulation.testbench.bench",
+            "vectors",
             folder,
-            env={JOB_VARIABLE: str(folder.absolute() / _JOB), **self._maker()},
+            env=self._maker(),
             seed=self._seed,
             waves=self._waves,
             timeout=self._timeout,
@@ -195,13 +189,13 @@ class PendingRun:
 
     def _maker(self) -> dict[str, str]:
         """Return the settings that end a simulation when this process ends; a sandbox needs none."""
-        return {} if sandbox.wanted() else {MAKER_VARIABLE: str(os.getpid())}
+        return {} if sandbox.wanted() else {exchange.MAKER_VARIABLE: str(os.getpid())}
 
 
 def _clear(folder: Path) -> None:
     """Remove jobs and answers of an earlier run, which must not count for this run."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in (folder / _JOB, folder / _ANSWER, *folder.glob(COVERAGE_FILES)):
+    for path in (folder / exchange.JOB, folder / exchange.ANSWER, *folder.glob(COVERAGE_FILES)):
         path.unlink(missing_ok=True)
 
 

@@ -24,9 +24,9 @@ from dais_verif.campaigns.fuzzing.pairs.disagreement import Disagreement, NotJud
 from dais_verif.campaigns.fuzzing.pairs.table import PAIRS
 from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.proof import Counterexample
-from dais_verif.simulation.axis import AxisOutcome, _judge
+from dais_verif.simulation.axis import AxisOutcome, judge_streams
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.simulation.testbench.axis_job import AxisAnswer, AxisJob, Heard, Scenario
+from dais_verif.simulation.testbench.axis_job import AxisAnswer, AxisJob, Heard, Scenario, VectorBeats
 from dais_verif.spec.program.numbers import Batch
 
 WRONG = Disagreement("netlist", "RTL_MISMATCH", "1 of 8 vectors differ")
@@ -100,9 +100,9 @@ def test_a_netlist_without_a_proof_is_counted(verdict: Verdict, cells: int, monk
 
 def test_a_stream_that_compared_nothing_is_not_run() -> None:
     """A stream whose few vectors were all dropped by resets is NOT_RUN."""
-    job = AxisJob("", "", "", 4, 3, 3, 1, 0, scenarios=(Scenario("resets", resets=5),))
+    job = AxisJob(VectorBeats("", "", 4, 0), None, 3, 3, 1, scenarios=(Scenario("resets", resets=5),))
     heard = Heard(scenario="resets", sent=4, compared=0, dropped=4, clocks=9)
-    found = _judge({"icarus": AxisOutcome(AxisAnswer([heard]), "12", 0.0, 0.0)}, job)
+    found = judge_streams({"icarus": AxisOutcome(AxisAnswer([heard]), "12", 0.0, 0.0)}, job, "")
     as_recorded(found)
 
 

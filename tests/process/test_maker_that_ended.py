@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from dais_verif.simulation.testbench.job import require_maker
+from dais_verif.simulation.testbench.exchange import require_maker
 
 
 def test_a_process_that_nobody_waits_for_has_ended() -> None:

@@ -18,15 +18,9 @@ from support.said import as_recorded, raises
 
 from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import DIGESTED, Chunk, Scoreboard, other_in_bulk, words_of_text
-from dais_verif.simulation.testbench.job import (
-    JOB_VARIABLE,
-    MAKER_VARIABLE,
-    Answer,
-    Job,
-    chunk_name,
-    merged,
-    write_end,
-)
+from dais_verif.simulation.testbench import exchange
+from dais_verif.simulation.testbench.exchange import JOB_VARIABLE, MAKER_VARIABLE, read, write
+from dais_verif.simulation.testbench.job import Answer, Job, chunk_name, merged, write_end
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
 
 #: Chunks of 3, 4, 1 and 5 rows.
@@ -54,7 +48,6 @@ def job(folder: Path, **changes: object) -> Job:
     return Job(
         chunks=str(folder),
         starts=STARTS,
-        answer="",
         progress=str(folder / f"progress_{given['share']}"),
         interface=DesignInterface((Wire("model_inp", 0, INPUT_BITS),), (Wire("model_out", 0, OUTPUT_BITS),)),
         **given,  # type: ignore[arg-type]
@@ -381,9 +374,9 @@ class TestAJob:
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
         monkeypatch.setenv(MAKER_VARIABLE, str(os.getppid()))
         own = job(tmp_path, share=1, shares=3)
-        threading.Timer(0.3, own.save, (tmp_path / "job.json",)).start()
+        threading.Timer(0.3, write, (tmp_path / "job.json", own)).start()
         begin = time.monotonic()
-        assert Job.given() == own
+        assert exchange.given(Job)[0] == own
         assert time.monotonic() - begin >= 0.2
 
     def test_is_not_waited_for_when_its_maker_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,16 +385,16 @@ class TestAJob:
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
         monkeypatch.setenv(MAKER_VARIABLE, str(gone.pid))
         with raises(EOFError):
-            Job.given()
+            exchange.given(Job)
 
     def test_of_a_run_that_is_repeated_by_hand_is_just_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         own = job(tmp_path)
-        own.save(tmp_path / "job.json")
+        write(tmp_path / "job.json", own)
         monkeypatch.setenv(JOB_VARIABLE, str(tmp_path / "job.json"))
         monkeypatch.delenv(MAKER_VARIABLE, raising=False)
-        assert Job.given() == own
+        assert exchange.given(Job)[0] == own
 
 
 class TestProgress:
@@ -420,11 +413,11 @@ def test_an_answer_comes_back_from_its_file(tmp_path: Path) -> None:
     found = outputs()
     found[1][0] ^= np.uint64(1)
     answer = answer_of(tmp_path, found, unknown={2: {0: "x" * OUTPUT_BITS}})
-    answer.save(tmp_path / "answer.json")
-    assert Answer.load(tmp_path / "answer.json") == answer
+    write(tmp_path / "answer.json", answer)
+    assert read(tmp_path / "answer.json", Answer) == answer
     own = job(tmp_path, share=1, shares=3, digested=2, maker=7)
-    own.save(tmp_path / "job.json")
-    assert Job.load(tmp_path / "job.json") == own
+    write(tmp_path / "job.json", own)
+    assert read(tmp_path / "job.json", Job) == own
 
 
 def test_shares_that_find_different_latencies_are_no_answer() -> None:

@@ -240,7 +240,7 @@ for number, start in enumerate(job["starts"][:-1]):
     path.unlink()
 rows = job["starts"][-1]
 answer = {{"rows": rows, "bits": rows * bits["outputs"], "digest": f"{{digest or 5:064x}}"}}
-Path(job["answer"]).write_text(json.dumps({{**answer, "first_mismatch": None, "first_unknown": None}}))
+job_file.with_name("answer.json").write_text(json.dumps({{**answer, "first_mismatch": None, "first_unknown": None}}))
 Path(os.environ["COCOTB_RESULTS_FILE"]).write_text(
     "<testsuites><testsuite><testcase classname='b' name='t'/></testsuite></testsuites>"
 )

@@ -14,6 +14,7 @@ from support.said import as_recorded
 
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation import launch
+from dais_verif.simulation.testbench.exchange import read
 from dais_verif.simulation.testbench.job import Answer
 from dais_verif.spec.program import Program
 
@@ -50,7 +51,7 @@ def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: p
 def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
     answer = tmp_path / "out" / simulator / "answer.json"
-    assert Answer.load(answer).rows == 1000
+    assert read(answer, Answer).rows == 1000
     request.getfixturevalue("other_bench")
     request.getfixturevalue("monkeypatch").setenv("DAIS_VERIF_BENCH_SAYS", "nothing")
     run = run_sim(EVERY, tmp_path, simulator=simulator)

@@ -9,8 +9,8 @@ from support.said import as_recorded
 from support.sources import PACKAGE, files, nodes, tree
 
 from dais_verif.prover.terms import const, eq, extract, ite, ult, var
-from dais_verif.simulation.testbench.bench import problem_of
 from dais_verif.simulation.testbench.job import Answer
+from dais_verif.simulation.testbench.vectors import problem_of
 
 
 def narrows(test: ast.expr) -> bool:

@@ -23,7 +23,7 @@ from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.simulation.testbench import bench
+from dais_verif.simulation.testbench import vectors
 from dais_verif.simulation.testbench.job import Job, chunk_name
 from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify
@@ -116,7 +116,6 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
     job = Job(
         chunks=str(tmp_path),
         starts=[0, 300],
-        answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
         interface=DesignInterface((Wire("model_inp", 0, 16),), (Wire("model_out", 0, 16),)),
         threads=1,
@@ -134,11 +133,11 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
 
         chunk = Chunk.wait(job, 0)
         ports: Any = Ports()
-        asyncio.run(bench._in_bulk(job, chunk, [[evaluate], [evaluate]], ports, Scoreboard(job)))
+        asyncio.run(vectors._in_bulk(job, chunk, [[evaluate], [evaluate]], ports, Scoreboard(job)))
 
-    run(wrong_row=bench.SMOKE)
+    run(wrong_row=vectors.SMOKE)
     with pytest.raises(RuntimeError, match="vector 255 gives different outputs through the ports and in bulk"):
-        run(wrong_row=bench.SMOKE - 1)
+        run(wrong_row=vectors.SMOKE - 1)
 
 
 def test_threads_and_chunks_do_not_change_the_answer(tmp_path: Path) -> None:

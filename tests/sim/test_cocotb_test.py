@@ -23,7 +23,8 @@ from support.programs import every_opcode
 from dais_verif.golden import run_raw
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.hardware.ports.interface import packed
-from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job, chunk_name
+from dais_verif.simulation.testbench.exchange import JOB_VARIABLE, read, write
+from dais_verif.simulation.testbench.job import Answer, Job, chunk_name
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
 from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import generate
@@ -51,11 +52,10 @@ def job(tmp_path: Path) -> Job:
     job = Job(
         chunks=str(tmp_path),
         starts=[0, ROWS],
-        answer=str(tmp_path / "answer.json"),
         progress=str(tmp_path / "progress"),
         interface=packed(EVERY).interface,
     )
-    job.save(tmp_path / "job.json")
+    write(tmp_path / "job.json", job)
     return job
 
 
@@ -77,13 +77,13 @@ def run_bench(verilog: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
 class TestCocotbTest:
     def test_our_verilog_passes(self, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         run_bench(emit_verilog(EVERY), tmp_path, monkeypatch)
-        answer = Answer.load(Path(job.answer))
+        answer = read(tmp_path / "answer.json", Answer)
         assert (answer.rows, answer.bits) == (ROWS, ROWS * job.output_bits)
         assert answer.mismatching_rows == answer.unknown_rows == 0
 
     def test_a_bug_fails(self, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises((SystemExit, AssertionError)):
             run_bench(mutant(EVERY, "op_4 =", "+", "-"), tmp_path, monkeypatch)
-        answer = Answer.load(Path(job.answer))
+        answer = read(tmp_path / "answer.json", Answer)
         assert answer.rows == ROWS
         assert answer.mismatching_rows > 0

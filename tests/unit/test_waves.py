@@ -13,8 +13,9 @@ from dais_verif.hardware.emitter.module import path_of
 from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.simulation import Blame, Value
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
-from dais_verif.simulation.diagnosis.replay_job import Question, Seen
 from dais_verif.simulation.diagnosis.views import ask_for, vcd_names, write_views
+from dais_verif.simulation.testbench.exchange import read, write
+from dais_verif.simulation.testbench.probe_job import Look, ProbeJob, Register, Seen
 from dais_verif.spec.program import Program
 
 
@@ -129,7 +130,7 @@ def written(program: Program, blame: Blame, folder: Path, *, waves: str = "waves
     bits = {f"op_{op.index}": "0" * op.type.width for op in program.ops}
     bits |= {"model_inp": "0" * 9, "model_out": "0" * 9, "out_0": "0" * 9}
     ranges = {name: (len(value) - 1, 0) for name, value in bits.items()}
-    seen = Seen("", bits, ranges, 10_000, 20_000)
+    seen = Seen(bits=bits, ranges=ranges, start=10_000, end=20_000)
     paths = write_views(program, packed(program), path_of(program), "model", seen, folder / waves, 0, blame, folder)
     assert [path.name for path in paths] == ["replay.gtkw", "replay.sucl"]
     return paths[0].read_text()
@@ -166,7 +167,7 @@ def test_an_unsigned_signal_of_its_own_width_is_read_unsigned(tmp_path: Path) ->
     """Our RTL has one more bit, which is always 0; third-party RTL may not have it."""
     program = Program.build([(-1, 0, -1, 0, (0, 8, 0))], [(0, 0, 0)], inp_shift=[0])
     for bits, flags in (("11111111", 0x24), ("011111111", 0x420)):
-        seen = Seen("", {"op_0": bits}, {"op_0": (len(bits) - 1, 0)}, 10, 20)
+        seen = Seen(bits={"op_0": bits}, ranges={"op_0": (len(bits) - 1, 0)}, start=10, end=20)
         waves, blame = tmp_path / "waves.fst", Blame("output", "")
         paths = write_views(program, packed(program), path_of(program), "model", seen, waves, 0, blame, tmp_path)
         assert [(line.path, line.flags) for line in read_gtkw(paths[0].read_text())[1]] == [("model.op_0", flags)]
@@ -178,12 +179,14 @@ def test_what_is_asked_for() -> None:
 
 
 def test_question_and_answer_survive_the_way_through_a_file(tmp_path: Path) -> None:
-    question = Question(packed(CHAIN).interface, "00", "01", ["op_0"], "answer.json")
-    question.save(tmp_path / "question")
-    assert Question.load(tmp_path / "question") == question
-    seen = Seen("x0", {"op_0": "1x"}, {"op_0": (1, 0)}, 10, 20)
-    seen.save(tmp_path / "seen")
-    assert Seen.load(tmp_path / "seen") == seen
+    look = Look(1, True, {"op_0": ("op_0", "a.op_0")}, arrays=False)
+    job = ProbeJob(packed(CHAIN).interface, ("00", "01"), (Register(("r",), ("0", "-")),), look, held=True, valid=1)
+    write(tmp_path / "job", job)
+    assert read(tmp_path / "job", ProbeJob) == job
+    paths, ranges = {"op_0": "a.op_0"}, {"a.op_0": (1, 0)}
+    seen = Seen(("x0", "1"), (2, {0: "1"}), (0,), {"op_0": "1x"}, paths, ranges, 10, 20, ((3, "x0"),), "no port")
+    write(tmp_path / "seen", seen)
+    assert read(tmp_path / "seen", Seen) == seen
 
 
 def test_no_comment_pushes_the_values_out_of_sight(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from dais_verif.base.files import write_atomically
 from dais_verif.base.text import counted
 from dais_verif.simulation.boards.identity import OVERHEAD, REPLY, Decoder, Frame, Identity, Kind, encode
 from dais_verif.simulation.boards.link import Link
-from dais_verif.simulation.testbench.job import Answer, Difference
+from dais_verif.simulation.testbench.exchange import built
+from dais_verif.simulation.testbench.job import Answer
 
 __all__ = ["Bytes", "Journal", "Session", "Traffic"]
 
@@ -327,10 +328,7 @@ class Journal:
     def _read(self) -> None:
         try:
             tree = json.loads(self._path.read_text(encoding="utf-8"))
-            of, rows, answer = dict(tree["of"]), int(tree["rows"]), dict(tree["answer"])
-            for name in ("first_mismatch", "first_unknown"):
-                answer[name] = answer[name] and Difference(**answer[name])
-            self.rows, self.answer = rows, Answer(**answer)
+            of, self.rows, self.answer = dict(tree["of"]), int(tree["rows"]), built(Answer, tree["answer"])
         except FileNotFoundError:
             raise BoardError.of(
                 "there is nothing to resume in {parent!r}: no run was interrupted there; leave out {resume}",

@@ -77,7 +77,6 @@ class Run:
             Job(
                 chunks="",
                 starts=self._starts,
-                answer="",
                 progress=str(self.folder / "progress"),
                 interface=self._dut.interface,
             )

@@ -19,13 +19,13 @@ from dais_verif.golden.batch import Compiled
 from dais_verif.hardware.emitter.module import path_of
 from dais_verif.hardware.ports.interface import Dut, packed
 from dais_verif.record.simulation import Blame, Value
-from dais_verif.simulation.diagnosis.replay_job import Seen
 from dais_verif.simulation.diagnosis.views import ask_for, replay, write_views
 from dais_verif.simulation.naming import DA4ML, chosen
 from dais_verif.simulation.simulators import verilator
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.packing import unpack_element
+from dais_verif.simulation.testbench.probe_job import Seen
 from dais_verif.spec.program import FixedType, Op, Program
 from dais_verif.spec.program.graph import cone
 from dais_verif.spec.program.numbers import Batch
@@ -191,7 +191,7 @@ def replay_mismatch(
     values = oracle.trace(program, batch.row(row), violations=[])
     blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
     views = write_views(program, dut, name_of, design.top, seen, waves, output, blame, folder) if waves else ()
-    return Replay(blame, seen.found, waves, views)
+    return Replay(blame, seen.outputs[1], waves, views)
 
 
 def blame_signals(
@@ -204,7 +204,7 @@ def blame_signals(
     ops, own = _cone_of(program, output), path_of(program)
     bits = read(_names_of(ops, own))
     values = oracle.trace(program, batch.row(0), violations=[])
-    return _blame(program, dut, chosen(ops, own, bits), ops, values, output, Seen(found, bits, {}, 0, 0))
+    return _blame(program, dut, chosen(ops, own, bits), ops, values, output, Seen(("", found), bits=bits))
 
 
 def _cone_of(program: Program, output: int) -> list[Op]:
@@ -272,7 +272,7 @@ def _blame(
 
 def _output_is_right(program: Program, dut: Dut, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
     """Return True if the replay does not show the mismatch at all."""
-    element, kind, found = dut.ports.outputs[output], dut.output_types[output], seen.found
+    element, kind, found = dut.ports.outputs[output], dut.output_types[output], seen.outputs[1]
     if element.width == 0 or len(found) < element.offset + element.width:
         return False
     right = oracle.outputs_of(program, list(values))[output] * oracle.two(kind.f)

@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from dais_verif.base.errors import SimulatorFailure
 from dais_verif.base.text import printable
 from dais_verif.golden import oracle
 from dais_verif.hardware.ports.interface import DesignInterface, Dut
 from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
 from dais_verif.simulation import launch
-from dais_verif.simulation.diagnosis.replay_job import Question, Seen
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
-from dais_verif.simulation.testbench.job import JOB_VARIABLE
 from dais_verif.simulation.testbench.packing import unpack_element
+from dais_verif.simulation.testbench.probe_job import Look, ProbeJob, Seen
 from dais_verif.spec.program import Op, Program
 from dais_verif.spec.program.opcodes import INPUT
 from dais_verif.spec.program.ports import Element, ports_of
@@ -218,18 +216,14 @@ def replay(
     simulator wrote none.
     """
     folder = folder.absolute()
-    answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
+    waves = folder / KNOWN[simulator].WAVES_FILE
     # For a signal in a scope or an array, the build takes the last part of the name only.
     leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
     simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
-    answer.unlink(missing_ok=True)
     waves.unlink(missing_ok=True)
-    Question(interface, before, vector, list(signals), str(answer)).save(question)
-    env = {JOB_VARIABLE: str(question)}
-    launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
-    if not answer.is_file():
-        raise SimulatorFailure(f"the {simulator} replay gave no result (full output: {folder / 'simulation.log'})")
-    seen = Seen.load(answer)
+    look = Look(1, True, {name: (name,) for name in signals}, arrays=False)
+    job = ProbeJob(interface, (before, vector), look=look, held=True)
+    seen, _ = launch.ask(simulation, "probe", job, Seen, folder, waves=True, timeout=timeout)
     if not waves.is_file():
         return seen, None
     if waves.suffix == ".vcd":

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.base.errors import SimulatorFailure
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import Cycle, Value, Values, trace_machine
 from dais_verif.hardware.emitter.module import path_of
@@ -23,8 +22,8 @@ from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.idle import driven, filled
-from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, MachineDifference, differs, text_of_rows
-from dais_verif.simulation.testbench.machine_question import Look, MachineQuestion, MachineSeen, Register
+from dais_verif.simulation.testbench.machine_job import MachineDifference, differs, text_of_rows
+from dais_verif.simulation.testbench.probe_job import Look, ProbeJob, Register, Seen
 from dais_verif.spec.machine import Block, Machine, Role, Signal
 from dais_verif.spec.machine.order import settling_order, signals_behind
 from dais_verif.spec.machine.ports import bits_of, offsets_of, signal_names
@@ -34,7 +33,6 @@ __all__ = ["replay_mismatch"]
 
 #: The numbers of values of the oracle, and of bits of registers, that are compared in a few seconds.
 _MOST_EXACT, _MOST_BITS = 1_000_000, 20_000_000
-_BENCH = "dais_verif.simulation.testbench.machine_probe"
 
 
 class _Op(NamedTuple):
@@ -108,7 +106,7 @@ class _Replay:
     rows: Sequence[str]
     folder: Path
     timeout: float | None
-    last: MachineSeen | None = None
+    last: Seen | None = None
 
     def blame(self, difference: MachineDifference, mismatch: Mismatch) -> tuple[Blame, Look | None]:
         """Return the origin of the difference, and the moment at which signals were read."""
@@ -138,7 +136,7 @@ class _Replay:
         found = None if edge < 0 else self.judge(seen, look, register)
         return replace(found or self.of_register(register, edge, bits), replayed_in=name), look
 
-    def ask(self, cycles: int, registers: Sequence[Signal], look: Look | None) -> MachineSeen:
+    def ask(self, cycles: int, registers: Sequence[Signal], look: Look | None) -> Seen:
         """Run once from power-up."""
         expected = []
         names = signal_names(self.machine)
@@ -146,18 +144,10 @@ class _Replay:
             moments = [self.exact[0].before, *(cycle.after for cycle in self.exact[:cycles])]
             paths = _called(names[signal.name], signal.name)
             expected.append(Register(paths, tuple(_text(signal, values) for values in moments)))
-        answer, question = self.folder / "signals.json", self.folder / "question.json"
-        answer.unlink(missing_ok=True)
-        MachineQuestion(self.interface, tuple(self.rows[:cycles]), tuple(expected), look, str(answer.absolute())).save(
-            question
-        )
-        env = {MACHINE_JOB_VARIABLE: str(question.absolute())}
-        launch.run(self.simulation, _BENCH, self.folder, env=env, waves=True, timeout=self.timeout)
-        if not answer.is_file():
-            log = self.folder / "simulation.log"
-            raise SimulatorFailure(f"the {self.simulation.simulator} replay gave no result (full output: {log})")
-        self.last = MachineSeen.load(answer)
-        return self.last
+        job = ProbeJob(self.interface, tuple(self.rows[:cycles]), tuple(expected), look)
+        seen, _ = launch.ask(self.simulation, "probe", job, Seen, self.folder, waves=True, timeout=self.timeout)
+        self.last = seen
+        return seen
 
     def signals(self, behind: set[str]) -> dict[str, tuple[str, ...]]:
         """Return the signals to read, with their possible names: ours, then alkaid's."""
@@ -176,7 +166,7 @@ class _Replay:
                     found[_key(block, op.index)] = (f"block_{block.name}.{own(op.index)}", *theirs)
         return found
 
-    def judge(self, seen: MachineSeen, look: Look, register: Signal | None) -> Blame | None:
+    def judge(self, seen: Seen, look: Look, register: Signal | None) -> Blame | None:
         """Return the first wire or op that is wrong at ``look``, in settling order; None if none was seen."""
         values = self.exact[look.cycle].after if look.after else self.exact[look.cycle].before
         when = f"cycle {look.cycle}, {'after' if look.after else 'before'} its edge"
@@ -194,11 +184,11 @@ class _Replay:
                 return replace(found, text=found.text + then)
         return None
 
-    def in_block(self, block: Block, values: Values, seen: MachineSeen, look: Look, when: str) -> Blame | None:
+    def in_block(self, block: Block, values: Values, seen: Seen, look: Look, when: str) -> Blame | None:
         if not _is_numbered_alike(block, seen):
             return None
         for op, (_, number, raw) in zip(block.program.ops, _ops(block, values[block.inputs]), strict=True):
-            bits = seen.seen.get(_key(block, number), ("", ""))[0]
+            bits = seen.bits.get(_key(block, number), "")
             if raw is None or not bits or not op.type.width or holds(bits, raw, op.type):
                 continue
             return Blame(
@@ -215,9 +205,9 @@ class _Replay:
         return None
 
     def in_signal(
-        self, signal: Signal, places: range, values: Values, seen: MachineSeen, look: Look, when: str
+        self, signal: Signal, places: range, values: Values, seen: Seen, look: Look, when: str
     ) -> Blame | None:
-        bits = seen.seen.get(signal.name, ("", ""))[0]
+        bits = seen.bits.get(signal.name, "")
         offsets = offsets_of(signal.types)
         if len(bits) != offsets[-1]:
             return None
@@ -281,10 +271,10 @@ def _called(*names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *(name.lower() for name in names))))
 
 
-def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
+def _is_numbered_alike(block: Block, seen: Seen) -> bool:
     """Return True if alkaid's op signals match the ops of this block; alkaid may have fused and renumbered ops."""
-    theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
-    return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
+    theirs = [(op, key) for op in block.program.ops if (key := _key(block, op.index)) in seen.bits]
+    return all(seen.paths[key].startswith("block_") or len(seen.bits[key]) == op.type.width for op, key in theirs)
 
 
 def _ops(block: Block, inputs: Sequence[Value]) -> Iterator[_Op]:

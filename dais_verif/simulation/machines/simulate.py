@@ -27,20 +27,16 @@ from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, build
 from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.job import Answer
 from dais_verif.simulation.testbench.machine_job import (
-    MACHINE_JOB_VARIABLE,
     MachineAnswer,
     MachineDifference,
     MachineJob,
     SequenceFiles,
-    load_answers,
 )
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.machine import Machine
 from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["simulate_machine"]
-
-_BENCH = "dais_verif.simulation.testbench.machine_bench"
 
 #: The simulator with a bulk path; and how many of its sequences the other simulators also run, each in a separate
 #: process.
@@ -96,25 +92,17 @@ class _Runner:
         """Run a simulator once."""
         name = simulation.simulator
         folder = self.folder / name / f"run_{files[0].number}"
-        shutil.rmtree(folder, ignore_errors=True)  # an answer of an earlier run must not count for this run
-        folder.mkdir(parents=True)
-        answer_path, job_path, log = folder / "answer.json", folder / "job.json", folder / "simulation.log"
-        threads = min(self.jobs, len(files)) if self.in_bulk(name) else 0
-        MachineJob(self.interface, tuple(files), str(answer_path), threads).save(job_path)
-        env = {MACHINE_JOB_VARIABLE: str(job_path)}
-        results = launch.run(
-            simulation, _BENCH, folder, env=env, seed=self.seed, waves=self.waves, timeout=self.timeout
-        )
-        if not answer_path.is_file():
-            why = launch.cause(simulation, log)
-            raise launch.StoppedRun(f"the {name} bench gave no result: {why} (full output: {log})")
-        answers = load_answers(answer_path)
+        shutil.rmtree(folder, ignore_errors=True)
+        job = MachineJob(self.interface, tuple(files), min(self.jobs, len(files)) if self.in_bulk(name) else 0)
+        options = {"seed": self.seed, "waves": self.waves, "timeout": self.timeout}
+        answers, failed = launch.ask(simulation, "sequences", job, list[MachineAnswer], folder, **options)
+        log = folder / "simulation.log"
         refused = any(answer.port_error for answer in answers)
         if not refused and [answer.cycles for answer in answers] != [asked.cycles for asked in files]:
             raise launch.StoppedRun(f"the {name} bench did not compare every cycle (full output: {log})")
         clean = not refused and all(answer.first is None for answer in answers)
         clean &= any(answer.bits for answer in answers)
-        if clean == bool(launch.failed_tests(results)):
+        if clean == failed:
             raise SimulatorFailure(
                 f"the verdict and the results of the {name} bench contradict each other (full output: {log})"
             )

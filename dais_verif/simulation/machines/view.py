@@ -11,7 +11,7 @@ from dais_verif.golden import oracle
 from dais_verif.golden.machine import Values
 from dais_verif.record.simulation import Blame
 from dais_verif.report.waves import Group, Signal, Trace, View, gtkwave, surfer
-from dais_verif.simulation.testbench.machine_question import MachineSeen
+from dais_verif.simulation.testbench.probe_job import Seen
 from dais_verif.spec.machine import Machine, Role
 from dais_verif.spec.machine.ports import offsets_of
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"\w+")
 
 
 def write_views(
-    machine: Machine, values: Values, top: str, seen: MachineSeen, waves: Path, blame: Blame, folder: Path
+    machine: Machine, values: Values, top: str, seen: Seen, waves: Path, blame: Blame, folder: Path
 ) -> tuple[Path, ...]:
     """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``, with a marker at the inspected cycle.
 
@@ -56,10 +56,10 @@ def write_views(
     return tuple(written)
 
 
-def _traces(machine: Machine, name: str, values: Values, top: str, seen: MachineSeen, blame: Blame) -> Iterator[Trace]:
+def _traces(machine: Machine, name: str, values: Values, top: str, seen: Seen, blame: Blame) -> Iterator[Trace]:
     """Yield the elements of a signal that is a vector of the top module."""
     signal = machine.signals[name]
-    bits, called = seen.seen.get(name, ("", ""))
+    bits, called = seen.bits.get(name, ""), seen.paths.get(name, "")
     offsets = offsets_of(signal.types)
     bounds = seen.ranges.get(called)
     words = bounds is not None and abs(bounds[0] - bounds[1]) + 1 != len(bits)

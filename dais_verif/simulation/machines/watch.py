@@ -12,15 +12,13 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.machines.rows import element_bits, input_words
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.idle import driven, filled
-from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, text_of_rows
-from dais_verif.simulation.testbench.watch_job import WatchAnswer, WatchJob
+from dais_verif.simulation.testbench.machine_job import text_of_rows
+from dais_verif.simulation.testbench.probe_job import ProbeJob, Seen
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import FixedType
 from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["Watched", "Watching", "watch_outputs"]
-
-_BENCH = "dais_verif.simulation.testbench.watch_bench"
 
 
 class Watched(NamedTuple):
@@ -56,21 +54,15 @@ def watch_outputs(
     """
     built = build(simulator, design, folder / simulator / "build", timeout=timeout)
     place = folder / simulator / "watch"
-    shutil.rmtree(place, ignore_errors=True)  # an answer of an earlier run must not count for this run
-    place.mkdir(parents=True)
+    shutil.rmtree(place, ignore_errors=True)
     wire = {signal.name: wire for signal, wire in zip(machine.outputs, interface.outputs, strict=True)}[valid]
     given = filled(input_words(machine, sequence), interface, 0, 0)
     rows = tuple(text_of_rows(given, driven(interface).input_bits))
-    job = WatchJob(driven(interface), rows, wire.offset, str((place / "answer.json").absolute()))
-    job.save(place / "job.json")
-    launch.run(built, _BENCH, place, env={MACHINE_JOB_VARIABLE: str((place / "job.json").absolute())}, timeout=timeout)
-    if not Path(job.answer).is_file():
-        log = place / "simulation.log"
-        raise SimulatorFailure(f"the {simulator} bench gave no result: {launch.cause(built, log)} (full output: {log})")
-    answer = WatchAnswer.load(Path(job.answer))
+    job = ProbeJob(driven(interface), rows, valid=wire.offset)
+    answer, _ = launch.ask(built, "probe", job, Seen, place, timeout=timeout)
     if answer.port_error is not None:
         raise SimulatorError(answer.port_error)
-    if answer.cycles != sequence.cycles:
+    if len(rows) != sequence.cycles or not answer.outputs[1]:
         raise SimulatorFailure(f"the {simulator} bench did not run every cycle")
     return Watching([_watched(machine, cycle, row, valid, data) for cycle, row in answer.kept], built.version)
 

@@ -1,19 +1,23 @@
-"""Job and answer of the AXI4-Stream bench: JSON files, as for the other bench."""
+"""Job and answer of a run behind AXI4-Stream."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from dais_verif.base.files import write_atomically
 from dais_verif.simulation.testbench.stream import NEVER, Pauses
 
-__all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "Heard", "Scenario"]
-
-#: Environment variable that names the job file.
-AXIS_JOB_VARIABLE = "DAIS_VERIF_AXIS_JOB"
-
+__all__ = [
+    "QUIET",
+    "SCENARIOS",
+    "AxisAnswer",
+    "AxisJob",
+    "Heard",
+    "MachineBeats",
+    "Scenario",
+    "Stretch",
+    "VectorBeats",
+]
 
 #: Inputs of an optional AXI4-Lite block of the design, which is not used here.
 QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
@@ -58,49 +62,72 @@ SCENARIOS = (
 
 
 @dataclass(frozen=True)
-class AxisJob:
-    """All vectors, which are sent in each scenario. ``inputs``, ``expected``: files of packed rows, 64-bit words."""
+class VectorBeats:
+    """Beats of a program: each input beat, a vector, gives one output beat with the same TLAST and TUSER.
+
+    ``inputs``, ``expected``: files of packed rows, 64-bit words. ``latency``: of the core alone, in clocks.
+    """
 
     inputs: str
     expected: str
-    answer: str
     rows: int
+    latency: int
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Beats ``start .. stop - 1`` of the inputs of a machine after a reset, and all their outputs, in order.
+
+    ``last``: the cycle of the last output, if every cycle has an input until all inputs are used. ``spare``: the number
+    of last beats of ``expected`` that may stay in the machine.
+    """
+
+    start: int
+    stop: int
+    expected: list[str]
+    last: int
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class MachineBeats:
+    """Beats of a machine, which determines the number of output beats. ``inputs``: bits, most significant first.
+
+    ``stretches``: the stretches to send, by the number of resets in mid-stream, as text. ``depth``: the number of
+    clocks without an output and without pauses after which no more output comes.
+    """
+
+    inputs: list[str]
+    stretches: Mapping[str, list[Stretch]]
+    depth: int
+
+    def of(self, scenario: Scenario) -> list[Stretch]:
+        """Return the stretches sent in ``scenario``, with a reset before each."""
+        return self.stretches[str(scenario.resets)]
+
+
+@dataclass(frozen=True)
+class AxisJob:
+    """All ``beats``, each of which is sent in every scenario. ``user_bits``: None without TLAST and TUSER."""
+
+    vectors: VectorBeats | None
+    machine: MachineBeats | None
     input_bits: int
     output_bits: int
-    user_bits: int
-    latency: int
+    user_bits: int | None = None
     seed: int = 0
     scenarios: tuple[Scenario, ...] = SCENARIOS
 
     @property
     def widths(self) -> dict[str, int]:
         """The width of every port that the design must have."""
+        more = {} if self.user_bits is None else {"tlast": 1, "tuser": max(self.user_bits, 1)}
         streams = {
             f"{side}_axis_{name}": width
             for side, bits in (("s", self.input_bits), ("m", self.output_bits))
-            for name, width in {
-                "tdata": 8 * -(-max(bits, 1) // 8),
-                "tvalid": 1,
-                "tready": 1,
-                "tlast": 1,
-                "tuser": max(self.user_bits, 1),
-            }.items()
+            for name, width in {"tdata": 8 * -(-max(bits, 1) // 8), "tvalid": 1, "tready": 1, **more}.items()
         }
         return {"aclk": 1, "aresetn": 1, **streams}
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> AxisJob:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
-        tree["scenarios"] = tuple(
-            Scenario(**{**one, "source": Pauses(**one["source"]), "sink": Pauses(**one["sink"])})
-            for one in tree["scenarios"]
-        )
-        return cls(**tree)
 
 
 @dataclass(frozen=True)
@@ -127,13 +154,3 @@ class AxisAnswer:
 
     heard: list[Heard] = field(default_factory=list)
     port_error: str | None = None
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> AxisAnswer:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
-        return cls([Heard(**one) for one in tree["heard"]], tree["port_error"])

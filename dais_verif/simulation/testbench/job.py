@@ -1,4 +1,4 @@
-"""Job and answer of a bench: small JSON files in the run folder, and chunks of packed vectors.
+"""Job and answer of a run of vectors, and its chunks of packed vectors.
 
 The bench and the caller share only these types, so the bench needs neither the program nor the golden model.
 
@@ -8,11 +8,8 @@ when it is complete, and the bench removes it after the comparison. Thus each si
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +17,22 @@ from dais_verif.base.files import write_atomically
 from dais_verif.hardware.ports.interface import DesignInterface
 
 __all__ = [
-    "JOB_VARIABLE",
-    "LEAST_IN_ICARUS",
-    "MAKER_VARIABLE",
     "Answer",
     "Difference",
     "Job",
+    "JointJob",
+    "LEAST_IN_ICARUS",
+    "Member",
     "chunk_name",
     "end_of",
     "merged",
-    "require_maker",
-    "wait_for",
     "write_end",
 ]
-
-#: Environment variable that names the job file.
-JOB_VARIABLE = "DAIS_VERIF_JOB"
-
-#: Environment variable with the id of the process that writes the job file, if the bench may start before that.
-MAKER_VARIABLE = "DAIS_VERIF_MAKER"
 
 #: The minimum number of vectors that Icarus compares, if there are as many, when Verilator compares all.
 LEAST_IN_ICARUS = 1000
 
 _END = "end"
-
-_FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 def chunk_name(number: int) -> str:
@@ -66,34 +53,6 @@ def write_end(chunks: Path, number: int) -> None:
     write_atomically(chunks / _END, str(number).encode())
 
 
-def require_maker(maker: int | None) -> None:
-    """Raise ``EOFError`` if process ``maker`` has ended; zombies count as ended. None: no check."""
-    if maker is None:
-        return
-    try:
-        state = Path(f"/proc/{maker}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        state = "X"
-    if state in "ZX":
-        raise EOFError("the run that makes the vectors of this simulation has ended")
-
-
-def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:
-    """Return True as soon as ``path`` exists, or False once ``given_up`` returns True.
-
-    Raises ``EOFError`` if process ``maker``, which makes the file, has ended.
-    """
-    pause = _FIRST_PAUSE
-    require_maker(maker)
-    while not path.exists():
-        if given_up():
-            return False
-        require_maker(maker)
-        time.sleep(pause)
-        pause = min(2 * pause, _LAST_PAUSE)
-    return True
-
-
 @dataclass(frozen=True)
 class Job:
     """The share of one simulation: chunks ``share, share + shares, ...`` of all chunks.
@@ -104,7 +63,6 @@ class Job:
 
     chunks: str
     starts: list[int]
-    answer: str
     #: The file that receives the number of rows done so far, as text.
     progress: str
     #: The ports of the design.
@@ -153,22 +111,25 @@ class Job:
         """The number of rows of this share."""
         return sum(self.starts[k + 1] - self.starts[k] for k in self.numbers)
 
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps({**vars(self), "interface": self.interface.to_tree()}).encode())
 
-    @classmethod
-    def given(cls) -> Job:
-        """Wait for the job that the environment of this simulator process names, and read it."""
-        path, maker = Path(os.environ[JOB_VARIABLE]), os.environ.get(MAKER_VARIABLE)
-        wait_for(path, int(maker) if maker else None)
-        return cls.load(path)
+@dataclass(frozen=True)
+class Member:
+    """One of many designs in one: its ``job`` as if it were alone, and its place.
 
-    @classmethod
-    def load(cls, path: Path) -> Job:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
-        return cls(**{**tree, "interface": DesignInterface.from_tree(tree["interface"])})
+    ``instance``: the name of its instance; ``interface``: its ports as named in the joint top.
+    """
+
+    job: Job
+    instance: str
+    interface: DesignInterface
+
+
+@dataclass(frozen=True)
+class JointJob:
+    """All ``members``, whose chunks exist already. ``bulk``: also run vectors outside cocotb."""
+
+    members: tuple[Member, ...]
+    bulk: bool
 
 
 @dataclass(frozen=True)
@@ -218,18 +179,6 @@ class Answer:
     def of_chunks(self, chunks: int) -> Answer:
         """Return the same answer with the digest of the first ``chunks`` chunks, which must all have run."""
         return replace(self, digest=_combined(self.digests.get(str(number), "") for number in range(chunks)))
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps(asdict(self)).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> Answer:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
-        for name in ("first_mismatch", "first_unknown"):
-            tree[name] = tree[name] and Difference(**tree[name])
-        return cls(**tree)
 
 
 def merged(answers: list[Answer]) -> Answer:

@@ -1,21 +1,18 @@
-"""Job and answer of the bench of machines: JSON, and packed rows of bits as ``.npy``."""
+"""Job and answer of a run of a machine's sequences, and its packed rows of bits as ``.npy``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.base.files import write_atomically
 from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.testbench.packed_rows import Words
 
 __all__ = [
-    "MACHINE_JOB_VARIABLE",
     "UNKNOWN",
     "MachineAnswer",
     "MachineDifference",
@@ -23,13 +20,8 @@ __all__ = [
     "SequenceFiles",
     "SequenceRows",
     "differs",
-    "load_answers",
-    "save_answers",
     "text_of_rows",
 ]
-
-#: Environment variable that names the job file.
-MACHINE_JOB_VARIABLE = "DAIS_VERIF_MACHINE_JOB"
 
 #: In expected rows as text: a bit that depends on uninitialised state, so that any value matches.
 UNKNOWN = "-"
@@ -83,19 +75,7 @@ class MachineJob:
 
     interface: DesignInterface
     sequences: tuple[SequenceFiles, ...]
-    answer: str
     threads: int = 0
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        write_atomically(path, json.dumps({**asdict(self), "interface": self.interface.to_tree()}).encode())
-
-    @classmethod
-    def load(cls, path: Path) -> MachineJob:
-        """Read what ``save`` wrote."""
-        tree = json.loads(path.read_text())
-        sequences = tuple(SequenceFiles(**files) for files in tree["sequences"])
-        return cls(DesignInterface.from_tree(tree["interface"]), sequences, tree["answer"], tree["threads"])
 
 
 @dataclass(frozen=True)
@@ -132,20 +112,6 @@ class MachineAnswer:
     digest: str = ""
     filled: int = 0
     departures: dict[str, str] = field(default_factory=dict)
-
-
-def save_answers(path: Path, answers: Sequence[MachineAnswer]) -> None:
-    """Write ``answers``, one per sequence, as JSON."""
-    write_atomically(path, json.dumps([asdict(answer) for answer in answers]).encode())
-
-
-def load_answers(path: Path) -> list[MachineAnswer]:
-    """Read what ``save_answers`` wrote."""
-    found = []
-    for tree in json.loads(path.read_text()):
-        first = tree.pop("first")
-        found.append(MachineAnswer(**tree, first=None if first is None else MachineDifference(**first)))
-    return found
 
 
 def differs(expected: str, found: str) -> bool:

@@ -2,17 +2,17 @@
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import cocotb
 from cocotb.triggers import Timer
 
-from dais_verif.simulation.testbench.job import JOB_VARIABLE, Answer, Job
+from dais_verif.simulation.testbench.exchange import given, write
+from dais_verif.simulation.testbench.job import Answer, Job
 
 
 @cocotb.test()
 async def drives_and_does_not_look(dut):
-    job = Job.load(Path(os.environ[JOB_VARIABLE]))
+    job, path = given(Job)
     dut.model_inp.value = 0
     await Timer(1, unit="ns")
     whole = Answer(rows=job.rows, bits=job.rows * job.output_bits, digest="0" * 64)
@@ -24,4 +24,4 @@ async def drives_and_does_not_look(dut):
         "mismatches": replace(whole, mismatching_rows=3),
     }[os.environ["DAIS_VERIF_BENCH_SAYS"]]
     if says is not None:
-        says.save(Path(job.answer))
+        write(path, says)

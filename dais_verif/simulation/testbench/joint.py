@@ -1,38 +1,34 @@
-"""The cocotb testbench of many designs in one: drive, read and compare all in parallel, each as if it were alone.
+"""Drive, read and compare many designs in one, all in parallel, each as if it were alone.
 
 Runs in the simulator's process. Step k drives row k of every design; each design gets the same rows as when it runs
-alone. Vectors take the paths of ``bench``: the first ones through the ports, and all of them through the bulk path, if
-there is one.
+alone. Vectors take the paths of ``vectors``: the first ones through the ports, and all of them in bulk, if possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-import cocotb
 import numpy as np
 from cocotb.triggers import Timer
 
 from dais_verif.hardware.ports.interface import DesignInterface, Wire
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard, words_of_text
-from dais_verif.simulation.testbench.bench import SMOKE, problem_of
 from dais_verif.simulation.testbench.bulk import FILLINGS, Evaluator, evaluator
-from dais_verif.simulation.testbench.job import Answer, Job
-from dais_verif.simulation.testbench.joint_job import JointJob, Member
+from dais_verif.simulation.testbench.job import Answer, Job, JointJob, Member
 from dais_verif.simulation.testbench.packed_rows import WORD, Words, port_strings, row_words
 from dais_verif.simulation.testbench.pins import PortHandles, problem_with
+from dais_verif.simulation.testbench.vectors import SMOKE, problem_of
 
 #: The number of rows of all designs that are in memory at once.
 _BLOCK = 4096
 
+JOB = JointJob
 
-@cocotb.test()
-async def outputs_equal_golden_models(dut: Any) -> None:
-    """Every output bit of every vector of every design equals the golden model's."""
-    asked = JointJob.given()
+
+async def drive(dut: Any, asked: JointJob) -> tuple[list[Answer], str | None]:
+    """Return the answer of each design, and why the test does not pass."""
     designs = [_Design(dut, member) for member in asked.members]
     able = [design for design in designs if design.problem is None]
     with ExitStack() as opened:
@@ -42,11 +38,11 @@ async def outputs_equal_golden_models(dut: Any) -> None:
         await _through_ports(able, SMOKE if asked.bulk else None)
         if instances:
             _in_bulk(able, instances)
-    for design in designs:
-        design.answer().save(Path(design.job.answer))
-    wrong = [why for design in designs if (why := problem_of(design.answer(), design.job.rows))]
-    if wrong:
-        raise AssertionError(f"{len(wrong)} of {len(designs)} designs: {wrong[0]}")
+    answers = [design.answer() for design in designs]
+    wrong = [
+        why for design, answer in zip(designs, answers, strict=True) if (why := problem_of(answer, design.job.rows))
+    ]
+    return answers, f"{len(wrong)} of {len(designs)} designs: {wrong[0]}" if wrong else None
 
 
 class _Design:
