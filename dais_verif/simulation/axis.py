@@ -17,6 +17,7 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.golden import Golden
 from dais_verif.hardware.ports.interface import DesignInterface, Dut, Wire
 from dais_verif.simulation import launch
+from dais_verif.simulation.judge import AxisOutcome, is_whole, judge_streams
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.axis_job import QUIET, SCENARIOS, AxisAnswer, AxisJob, Scenario, VectorBeats
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs
@@ -24,18 +25,7 @@ from dais_verif.spec.program import Program
 from dais_verif.spec.program.numbers import Batch
 from dais_verif.spec.program.ports import ports_of
 
-__all__ = ["AxisFinding", "AxisOutcome", "judge_streams", "run_streams", "simulate_axis", "stream_interface"]
-
-
-@dataclass(frozen=True)
-class AxisOutcome:
-    """The result of one simulator; seconds are wall time."""
-
-    answer: AxisAnswer
-    version: str
-    build_seconds: float
-    run_seconds: float
-    cached: bool = False
+__all__ = ["AxisFinding", "run_streams", "simulate_axis", "stream_interface"]
 
 
 @dataclass(frozen=True)
@@ -135,63 +125,9 @@ def _simulate(
     answer, failed = launch.ask(
         simulation, "streams", job, AxisAnswer, run, seed=job.seed, waves=waves, timeout=timeout, ones_for_x=True
     )
-    if _whole(answer, job) == failed:
+    if is_whole(answer, job) == failed:
         log = run / "simulation.log"
         raise SimulatorFailure(
             f"the verdict and the results of the {simulator} bench contradict each other (full output: {log})"
         )
     return AxisOutcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)
-
-
-def _whole(answer: AxisAnswer, job: AxisJob) -> bool:
-    """Return True if all scenarios ran without a problem, and each due beat was compared, or dropped by a reset."""
-    due = [_due(job, scenario) for scenario in job.scenarios]
-    return (
-        answer.port_error is None
-        and [one.scenario for one in answer.heard] == [one.name for one in job.scenarios]
-        and all(
-            one.total_problems == 0
-            and (one.sent, one.compared + one.dropped) == its
-            and (one.compared > 0 or job.vectors is None)
-            for one, its in zip(answer.heard, due, strict=True)
-        )
-    )
-
-
-def _due(job: AxisJob, scenario: Scenario) -> tuple[int, int]:
-    """Return how many beats go in, and how many come out."""
-    if job.machine is not None:
-        return len(job.machine.inputs), sum(len(stretch.expected) for stretch in job.machine.of(scenario))
-    assert job.vectors is not None
-    return job.vectors.rows, job.vectors.rows
-
-
-def judge_streams(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob, nothing: str) -> tuple[Verdict, str]:
-    """Return the verdict over all simulators and its reason. ``nothing``: why nothing is compared; empty if it is."""
-    if not outcomes or not job.scenarios or nothing:
-        what = "no simulator was selected" if not outcomes else nothing or "there was no scenario"
-        return Verdict.NOT_RUN, f"nothing was compared: {what}"
-    for name, outcome in outcomes.items():
-        if isinstance(outcome, ToolError):
-            return Verdict.TOOL_FAILURE, f"{name}: {outcome}"
-    answers = {name: outcome.answer for name, outcome in outcomes.items() if isinstance(outcome, AxisOutcome)}
-    for name, answer in answers.items():
-        if answer.port_error:
-            what = "an AXI4-Stream wrapper" if job.vectors else "a machine behind AXI4-Stream"
-            return Verdict.INVALID_INPUT, f"the design is not {what}: {answer.port_error}"
-        for one in answer.heard:
-            if one.problems:
-                verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH
-                return verdict, f"{one.scenario} ({name}, {one.total_problems} problems): {one.problems[0]}"
-        if job.vectors is not None:
-            rows = job.vectors.rows
-            dropped = next((one.scenario for one in answer.heard if not one.compared and one.dropped == rows), None)
-            if dropped is not None:
-                text = f"scenario '{dropped}' dropped all {rows} vectors and compared none; give more vectors"
-                return Verdict.NOT_RUN, text
-        if not _whole(answer, job):
-            return Verdict.TOOL_FAILURE, f"{name}: the bench did not compare every beat"
-    heard = next(iter(answers.values())).heard
-    beats = sum(one.compared for one in heard)
-    which = f"of {len(heard)} scenarios" if job.vectors else f"that came out of {len(heard)} scenarios"
-    return Verdict.PASS, f"all {beats} beats {which} equal the golden model ({beats * job.output_bits} output bits)"

@@ -19,7 +19,7 @@ from dais_verif.spec.program.numbers import Batch
 from dais_verif.spec.program.ports import ports_of
 
 if TYPE_CHECKING:
-    from dais_verif.simulation.axis import AxisOutcome
+    from dais_verif.simulation.judge import AxisOutcome
     from dais_verif.simulation.verify import Finding
 
 __all__ = ["FACTS", "WrapperFolder", "find_wrapper", "verify_wrapper"]

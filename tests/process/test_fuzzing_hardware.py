@@ -24,7 +24,7 @@ from dais_verif.campaigns.fuzzing.pairs.disagreement import Disagreement, NotJud
 from dais_verif.campaigns.fuzzing.pairs.table import PAIRS
 from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.proof import Counterexample
-from dais_verif.simulation.axis import AxisOutcome, judge_streams
+from dais_verif.simulation.judge import AxisOutcome, judge_streams
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import AxisAnswer, AxisJob, Heard, Scenario, VectorBeats
 from dais_verif.spec.program.numbers import Batch

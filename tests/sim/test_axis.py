@@ -15,7 +15,8 @@ from support.said import as_recorded
 from dais_verif.base.errors import InputError
 from dais_verif.base.verdict import Verdict
 from dais_verif.doors.cli import main
-from dais_verif.simulation.axis import AxisFinding, AxisOutcome, simulate_axis
+from dais_verif.simulation.axis import AxisFinding, simulate_axis
+from dais_verif.simulation.judge import AxisOutcome
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import SCENARIOS
 from dais_verif.spec.program import Program

@@ -16,7 +16,8 @@ from dais_verif.golden.machine import Value, Values, trace_machine
 from dais_verif.hardware.ports.interface import Dut
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation import launch
-from dais_verif.simulation.axis import AxisOutcome, judge_streams, run_streams, stream_interface
+from dais_verif.simulation.axis import run_streams, stream_interface
+from dais_verif.simulation.judge import AxisOutcome, judge_streams
 from dais_verif.simulation.machines.rows import bits_of_value
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import SCENARIOS, AxisJob, MachineBeats, Stretch
