@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,8 @@ from dais_verif.spec.program import Program
 from dais_verif.spec.program.opcodes import INPUT
 from dais_verif.spec.program.ports import Element
 
-__all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
+__all__ = ["WORD", "Trace", "Wires", "differing_outputs", "differing_rows", "differs", "random_vectors", "trace"]
+__all__ += ["variations"]
 
 #: One array per input, shape (rows,): the bits of the input in each row, as Python integers.
 Columns = list[NDArray[Any]]
@@ -165,28 +167,33 @@ def differing_outputs(
     program: Program, boundary: Boundary, netlist: Netlist, cut: Mapping[int, Signal], found: Trace
 ) -> list[tuple[int, Bools]]:
     """Return for each claimed output the rows in which the RTL, evaluated as a whole, differs from the program."""
-    result = []
     # Registers are evaluated only once, not for each reader, since wide registers may be read bit by bit.
     clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)}
     wires = [Wires(boundary, {*cut.values(), *clocked}, found, ones) for ones in (False, True)]
-    for j in boundary.claimed:
-        wanted, given = const(1, 0), {}
-        if boundary.own[j].width:
-            op, _, negated = program.outputs[j]
-            kind = program.ops[op].type
-            operand = var(bits_of(kind), "v0")
-            wanted, given = interpret_output(kind, operand, negated), {operand: found.values[op]}
-        bits = var(max(boundary.outputs[j].width, 1), "found")
-        pair = boundary.as_numbers(j, bits, wanted)
-        rows = np.zeros(found.rows, dtype=bool)
-        for one in wires:
-            if one.ones and not wires[0].guesses:
-                break
-            column = one.evaluated(partial(boundary.result, j))
-            is_, must_be = evaluate(pair, {**given, bits: column})
-            rows |= np.broadcast_to(np.asarray(is_ != must_be, dtype=bool), rows.shape)
-        result.append((j, rows))
-    return result
+    return [(j, differs(program, boundary, j, wires, found)) for j in boundary.claimed]
+
+
+def differs(program: Program, boundary: Boundary, number: int, wires: Sequence[Wires], found: Trace) -> Bools:
+    """Return the rows in which output ``number`` of the RTL is wrong.
+
+    ``wires``: the RTL with undefined bits 0 and then, if any are read, with undefined bits 1.
+    """
+    wanted, given = const(1, 0), {}
+    if boundary.own[number].width:
+        op, _, negated = program.outputs[number]
+        kind = program.ops[op].type
+        operand = var(bits_of(kind), "v0")
+        wanted, given = interpret_output(kind, operand, negated), {operand: found.values[op]}
+    bits = var(max(boundary.outputs[number].width, 1), "found")
+    pair = boundary.as_numbers(number, bits, wanted)
+    rows = np.zeros(found.rows, dtype=bool)
+    for one in wires:
+        if one.ones and not wires[0].guesses:
+            break
+        column = one.evaluated(partial(boundary.result, number))
+        is_, must_be = evaluate(pair, {**given, bits: column})
+        rows |= np.broadcast_to(np.asarray(is_ != must_be, dtype=bool), rows.shape)
+    return rows
 
 
 class Wires:
@@ -204,6 +211,19 @@ class Wires:
         self.values: dict[Signal, Values] = {}
         #: For each signal in ``values``, what it reads: inputs, by number, and stops.
         self.sources: dict[Signal, tuple[Signal | int, ...]] = {}
+        self._terms: dict[Signal, tuple[Term, dict[Term, Signal | int]]] = {}
+
+    def changed(self, new: Mapping[Signal, Values]) -> Wires:
+        """Return the RTL in which the signals ``new`` have other values, and all that depends on them follows."""
+        other = copy(self)
+        other.values, other.sources, other._terms = {**self.values, **new}, dict(self.sources), dict(self._terms)
+        dirty = set(new)
+        for signal, (term, reads) in self._terms.items():  # a signal comes after all that it reads
+            if signal not in new and not dirty.isdisjoint(self.sources[signal]):
+                other.values[signal] = value = other._value(term, reads)
+                if not np.array_equal(value, self.values[signal]):
+                    dirty.add(signal)
+        return other
 
     def evaluated(self, make: Callable[[Read], Term]) -> Values:
         """Evaluate a term, after all stops that it reads; without recursion, since chains are long."""
@@ -232,19 +252,27 @@ class Wires:
                 continue
             del terms[signal]
             waiting.pop()
-            given: dict[Term, Values] = {}
-            for t, source in reads.items():
-                given[t] = self.values[source] if isinstance(source, Signal) else self._inputs[source]
-            for t in leaves(term):
-                if t not in given:
-                    self.guesses = True
-                    given[t] = np.full(self._rows, (1 << t.width) - 1 if self.ones else 0, dtype=object)
-            (value,) = evaluate([term], given)
-            value = _column(value, self._rows)
+            value = self._value(term, reads)
             if signal is None:
                 return value
             self.values[signal] = value
             self.sources[signal] = tuple(reads.values())
+            self._terms[signal] = term, reads
+
+    def _value(self, term: Term, reads: Mapping[Term, Signal | int]) -> Values:
+        given: dict[Term, Values] = {}
+        for t, source in reads.items():
+            given[t] = self.values[source] if isinstance(source, Signal) else self._inputs[source]
+        for t in leaves(term):
+            if t not in given:
+                self.guesses = True
+                given[t] = np.full(self._rows, (1 << t.width) - 1 if self.ones else 0, dtype=object)
+        (value,) = evaluate([term], given)
+        return _column(value, self._rows)
+
+    def sources_of(self, make: Callable[[Read], Term]) -> frozenset[Signal | int]:
+        """Return the stops and the inputs, by number, that a term reads."""
+        return frozenset(self._term(lambda cone: make(cone.read))[1].values())
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
         """Return a term over inputs and stops, and the input or signal for which each variable stands."""

@@ -139,10 +139,13 @@ class WrongLine:
     """A line of the RTL at which values go wrong, found by comparing the values of signals and ops.
 
     ``line``: file and line of the assignment of ``signal``, or of the instance that contains it; ``also``: the other of
-    the two. ``reads``: what it reads, each with the ops whose values it carries. ``ops``: the ops whose values no
-    signal carries, and this one should. ``expected``, ``found``: the first such op's raw integer, and that of the
-    signal, in a vector in which they differ; None if ``ops`` is not a single one.
+    the two. ``reads``: what it reads, each with the ops whose values it carries. ``ops``: the ops whose values it
+    should carry. ``expected``, ``found``: that op's raw integer, and that of the signal, in a vector in which they
+    differ; None if ``ops`` is not a single one. ``explains``: the number of vectors in which all outputs are right if
+    the signals of all lines that are named carry the values of their ops; None if they are not: the line is a guess.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("explains",)
 
     line: str
     also: str | None
@@ -152,18 +155,21 @@ class WrongLine:
     ops: list[int]
     expected: int | None
     found: int | None
+    explains: int | None = None
 
     def text(self) -> str:
         """Return the finding in words."""
         inside = f" (or {self.also})" if self.also else ""
         reads = f"; reads {', '.join(self.reads)}" if self.reads else ""
-        text = (
-            f"{self.line}{inside}: {self.signal}, {counted(self.width, 'bit')}, is the first with wrong values{reads}"
-        )
+        guess = "" if self.explains else ", as a guess,"
+        signal = f"{self.signal}, {counted(self.width, 'bit')}"
+        text = f"{self.line}{inside}: {signal}, is{guess} the first with wrong values{reads}"
         if self.ops:
-            text += f"; no signal carries {' or '.join(f'op {op}' for op in self.ops[:3])}"
+            text += f"; it should carry {' or '.join(f'op {op}' for op in self.ops[:3])}"
         if self.expected is not None:
             text += f": must be {self.expected}, found {self.found}"
+        if self.explains:
+            text += f"; then all outputs are right in {counted(self.explains, 'vector')}"
         return text
 
 

@@ -54,7 +54,7 @@ def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: 
     except Exception as error:
         progress.warning(f"no line was found: {told(error, sys.argv[1:])}")
         return finding
-    lines = [_line(one) for one in found.signals[:_LINES]]
+    lines = [_line(one, found.vectors) for one in found.signals[:_LINES]]
     moved = [_moved(one.output, one.outputs, one.ops, one.where) for one in found.moved[:_LINES]]
     if not (lines or moved):
         return finding
@@ -78,18 +78,20 @@ def _found(program: Program, design: RtlDesign, mismatch: Mismatch, latency: int
     return run_deep(work)
 
 
-def _line(found: WrongSignal) -> WrongLine:
+def _line(found: WrongSignal, vectors: int) -> WrongLine:
     line, *more = map(_place, found.lines)
     reads = [f"{one.name} ({_carries(one.ops)})" for one in found.reads[:_READS]]
     reads += ["..."] * (len(found.reads) > _READS)
     also = more[0] if more else None
-    return WrongLine(line, also, found.name, found.width, reads, list(found.missing), found.expected, found.found)
+    explains = vectors if found.explains else None
+    ops = list(found.missing)
+    return WrongLine(line, also, found.name, found.width, reads, ops, found.expected, found.found, explains)
 
 
 def _carries(ops: tuple[int, ...]) -> str:
     if not ops:
-        return "input or bit"
-    return f"op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
+        return "an input or a bit"
+    return f"carries the values of op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
 
 
 def _moved(output: int, outputs: tuple[int, ...], ops: tuple[int, ...], where: str) -> str:

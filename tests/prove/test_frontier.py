@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from dais_verif.hardware.ports.interface import Clocking, packed
 from dais_verif.prover import slang
 from dais_verif.prover.frontier import Frontier, find_frontier
+from dais_verif.prover.frontier.values import key_of
 from dais_verif.spec.program import Program
 
 IN, SUM = (0, 6, 0), (0, 8, 0)
@@ -41,7 +44,7 @@ endmodule
 """
 
 
-def lines_of(text: str, folder: Path, old: str = "", new: str = "") -> tuple[list[int], Frontier]:
+def lines_of(text: str, folder: Path, old: str = "", new: str = "", seed: int = 0) -> tuple[list[int], Frontier]:
     """Return the lines that are found for RTL with an edit, the likeliest of each finding."""
     assert text.count(old) == 1 or not old
     (folder / "m.v").write_text(text.replace(old, new) if old else text)
@@ -53,7 +56,7 @@ def lines_of(text: str, folder: Path, old: str = "", new: str = "") -> tuple[lis
     )
     clocking = Clocking("clk", latency=1) if "posedge" in text else None
     dut = replace(dut, interface=replace(ports, inputs=inputs, outputs=outputs, clocking=clocking))
-    found = find_frontier(PROGRAM, slang.elaborate([folder / "m.v"], "model"), dut)
+    found = find_frontier(PROGRAM, slang.elaborate([folder / "m.v"], "model"), dut, seed=seed)
     return [int(one.lines[0].rpartition(":")[2]) for one in found.signals], found
 
 
@@ -62,7 +65,7 @@ def line(part: str, text: str = RIGHT) -> int:
 
 
 def test_right_rtl_has_no_wrong_line(tmp_path: Path) -> None:
-    assert lines_of(RIGHT, tmp_path)[1] == Frontier()
+    assert lines_of(RIGHT, tmp_path)[1] == Frontier(vectors=256)
 
 
 def test_one_edit_is_found_at_its_line(tmp_path: Path) -> None:
@@ -112,5 +115,31 @@ def test_a_pipeline_is_searched_through_its_registers(tmp_path: Path) -> None:
     text = text.replace("  assign y = {minus, plus};", "  reg [9:0] held;\n  always @(posedge clk) held <= plus;")
     text = text.replace("  wire [9:0] minus;\n", "").replace("endmodule\nmodule", "endmodule\n\nmodule")
     text = text[: text.rindex("endmodule")] + "  assign y = {kept, held};\nendmodule\n"
-    assert lines_of(text, tmp_path)[1] == Frontier()
+    assert lines_of(text, tmp_path)[1] == Frontier(vectors=256)
     assert lines_of(text, tmp_path, "inner - c", "inner - (c >> 1)")[0] == [line("kept <= inner", text)]
+
+
+def test_keys_of_values_ignore_type_and_shift_only() -> None:
+    words = np.array([4, -8, 12], dtype=np.int64)
+    alike = [words, words.astype(object), words >> 2, words << 3, words.astype(object) << 80]
+    assert len({key_of(values) for values in alike}) == 1
+    others = [-words, words + 1, words[::-1], np.array([4, -8, 1 << 90], dtype=object)]
+    assert len({key_of(values) for values in (words, *others)}) == 5
+
+
+def test_a_finding_is_tried(tmp_path: Path) -> None:
+    """With the op's values at the signals that are named, all outputs are right."""
+    (one,) = lines_of(RIGHT, tmp_path, "inner - c", "inner + c")[1].signals
+    assert one.explains
+    text = RIGHT.replace("{minus, plus}", "{minus & {10{a[0]}}, plus}")
+    signals = lines_of(text, tmp_path, "inner - c", "inner + c")[1].signals
+    assert all(one.explains for one in signals)
+    assert {int(one.where.rpartition(":")[2]) for one in signals} >= {line("assign y")}
+
+
+def test_a_fault_that_few_vectors_show_is_found(tmp_path: Path) -> None:
+    wrong = 0
+    for seed in range(4):
+        found, of = lines_of(RIGHT, tmp_path, "inner - c", "(c == 6'd37) ? 10'd1 : inner - c", seed=seed)
+        wrong += found != [line("assign minus")] or not of.signals[0].explains
+    assert not wrong

@@ -1,0 +1,218 @@
+"""Find the lines of RTL that are wrong: the first signals, from the inputs on, that carry the values of no op.
+
+Signals and ops are matched by their values on many vectors, up to sign, shift and width. A finding is tried: with the
+op's values at the signal, the outputs must be right. This is a finding about values, not a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.hardware.ports.interface import Dut
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.clocked.registers.control_inference import infer_controls
+from dais_verif.prover.clocked.registers.delay_lines import straighten
+from dais_verif.prover.frontier.findings import Carried, Frontier, Moved, WrongSignal
+from dais_verif.prover.frontier.matching import Matching
+from dais_verif.prover.frontier.search import Candidate, Search
+from dais_verif.prover.frontier.structure import Structure
+from dais_verif.prover.frontier.trials import State, Trials
+from dais_verif.prover.frontier.values import OpValues, Place, as_number, key_of, where
+from dais_verif.prover.lemmas import Assumptions
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.random_simulation import Columns, Trace, Wires, differs, random_vectors, trace
+from dais_verif.spec.program import Program
+
+__all__ = ["Carried", "Frontier", "Moved", "WrongSignal", "find_frontier"]
+
+_ROWS = 256
+#: If fewer rows are wrong, more vectors like these are drawn.
+_FEW = 16
+#: The largest number of places that are tried for one finding, and of findings.
+_TRIALS, _FINDINGS = 48, 8
+
+
+def find_frontier(
+    program: Program, netlist: Netlist, dut: Dut, vector: Mapping[int, int] | None = None, seed: int = 0
+) -> Frontier:
+    """Return the frontier of ``netlist``, which is combinational or a pipeline; empty if no output is wrong.
+
+    ``vector``: the bits of inputs at the ports, by number, in a vector that fails; it is tried beside random ones.
+    Raises ``InputError`` for RTL that the prover cannot read, and ``OutOfTime`` after a time limit.
+    """
+    boundary = Boundary.of(program, netlist, dut)
+    straighten(netlist, boundary)
+    held = infer_controls(netlist, boundary, list(boundary.result_ports), dut.interface.clocking)
+    boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
+    vectors = random_vectors(boundary.inputs, _ROWS, seed)
+    for number, bits in (vector or {}).items():
+        vectors[number][0] = bits << (dut.ports.inputs[number].lo - boundary.inputs[number].lo)
+    design = _Design(program, netlist, boundary)
+    found, wires, wrong = design.compared(Assumptions(program, boundary.inputs).moved_inside(vectors))
+    failing = np.flatnonzero(np.logical_or.reduce([*wrong.values(), np.zeros(found.rows, dtype=bool)]))
+    if 0 < len(failing) < _FEW:
+        more = _like(found.inputs, failing, [one.width for one in boundary.inputs], seed)
+        found, wires, wrong = design.compared(Assumptions(program, boundary.inputs).moved_inside(more))
+    if not wrong:
+        return Frontier(vectors=found.rows)
+    return _Findings(design, found, wires, wrong).frontier()
+
+
+def _like(vectors: Columns, rows: NDArray[Any], widths: list[int], seed: int) -> Columns:
+    """Return the vectors, and variants of those in ``rows``: each with other bits in one or two inputs."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(rows, _ROWS)
+    columns = [np.concatenate([column, column[chosen]]) for column in vectors]
+    given = [number for number, width in enumerate(widths) if width]
+    for row in range(len(vectors[0]) if vectors else 0, len(columns[0]) if columns else 0):
+        for _ in range(int(rng.integers(0, 3))):
+            number = int(rng.choice(given))
+            columns[number][row] ^= 1 << int(rng.integers(widths[number]))
+    return columns
+
+
+class _Design:
+    """A netlist and the program that it should compute."""
+
+    def __init__(self, program: Program, netlist: Netlist, boundary: Boundary) -> None:
+        self.program, self.netlist, self.boundary = program, netlist, boundary
+        self.structure = Structure(netlist, boundary)
+
+    def compared(self, vectors: Columns) -> tuple[Trace, Wires, dict[int, NDArray[np.bool_]]]:
+        """Return the values of ops and signals on ``vectors``, and the rows in which wrong outputs are wrong."""
+        rows = len(vectors[0]) if vectors else _ROWS
+        found = trace(self.program, self.boundary.inputs, vectors, rows)
+        driven = {signal for signal in self.netlist.signals.values() if signal.drivers}
+        both = [Wires(self.boundary, driven, found, ones) for ones in (False, True)]
+        wrong = {j: differs(self.program, self.boundary, j, both, found) & ~found.broken for j in self.boundary.claimed}
+        return found, both[0], {j: rows for j, rows in wrong.items() if rows.any()}
+
+
+class _Findings:
+    """The findings for the ``wrong`` outputs: one after the other, each tried, until all outputs are right."""
+
+    def __init__(self, design: _Design, found: Trace, wires: Wires, wrong: Mapping[int, NDArray[np.bool_]]) -> None:
+        self._program, self._structure, self._found = design.program, design.structure, found
+        self._values = OpValues(design.program, found)
+        self._trials = Trials(design.program, design.boundary, found)
+        self._matching = Matching(design.program, self._values, design.structure, wires)
+        self._claimed, self._wrong = design.boundary.claimed, wrong
+
+    def frontier(self) -> Frontier:
+        moved = self._moved()
+        elsewhere = {one.output for one in moved}
+        outputs = [j for j in self._claimed if j not in elsewhere]
+        none = np.zeros(self._found.rows, dtype=bool)
+        begun = State(self._matching.wires, {j: self._wrong.get(j, none) for j in outputs})
+        chosen, after = self._chosen(begun) if begun.errors else ([], begun)
+        mended = self._again(after.wires) if chosen else self._matching
+        found: dict[str, WrongSignal] = {}
+        for candidates in chosen:
+            place = candidates[0].place
+            wrong = {group[0].place for group in chosen}
+            right = (one for one in self._structure.twins(place) if one not in wrong and mended.is_right(one))
+            one = self._described(candidates, not after.errors, any(right))
+            found.setdefault(one.lines[0], one)
+        return Frontier(tuple(found.values()), tuple(moved), self._found.rows)
+
+    def _moved(self) -> list[Moved]:
+        """Return the wrong outputs that carry the values of ops, which are right where they should be."""
+        moved = []
+        for output in self._wrong:
+            places, (index, _, _) = self._structure.output(output), self._program.outputs[output]
+            alike = self._ops_at(output)
+            if alike and (index < 0 or index in self._matching.carriers()):
+                others = (j for j, (op, _, _) in enumerate(self._program.outputs) if op in alike and j != output)
+                moved.append(Moved(output, tuple(others), tuple(alike), where(places[0]) if places else ""))
+        return moved
+
+    def _ops_at(self, output: int) -> list[int]:
+        boundary, kept = self._structure.boundary, self._values.kept
+        bits = self._matching.wires.evaluated(lambda given: boundary.result(output, given))[kept]
+        if (bits == bits[0]).all():
+            return []
+        width = max(boundary.outputs[output].width, 1)
+        both = (as_number(bits, width, 0), as_number(bits, width, 1))
+        return list(dict.fromkeys(op for raw in both for op in self._values.ops.get(key_of(raw), ())))
+
+    def _chosen(self, state: State) -> tuple[list[list[Candidate]], State]:
+        """Return the places of each finding, and the state in which they carry the values of their ops."""
+        chosen: list[Candidate] = []
+        begun = state
+        while state.errors and len(chosen) < _FINDINGS:
+            matching = self._matching if not chosen else self._again(state.wires)
+            search = Search(matching, self._found, self._roots(state))
+            best, after = self._best(state, search)
+            if best is None or after is None:
+                if chosen:
+                    break
+                likely = search.likely()
+                groups: dict[Place, list[Candidate]] = {}
+                for one in likely:
+                    groups.setdefault(one.place, []).append(one)
+                return list(groups.values()), begun
+            chosen.append(best)
+            state = after
+        if not state.errors:
+            chosen = self._needed(begun, chosen)
+        return [[one] for one in chosen], state
+
+    def _again(self, wires: Wires) -> Matching:
+        return Matching(self._program, self._values, self._structure, wires)
+
+    def _roots(self, state: State) -> dict[int, tuple[Place, ...]]:
+        return {j: self._structure.output(j) for j, rows in state.wrong.items() if rows.any()}
+
+    def _best(self, state: State, search: Search) -> tuple[Candidate | None, State | None]:
+        """Return the place that makes most outputs right, or the first that must be wrong by what it reads."""
+        best: tuple[Candidate | None, State | None] = None, None
+        forced: tuple[Candidate | None, State | None] = None, None
+        tried = dict[Candidate, None]()
+        for candidates in (search.likely(), search.possible()):
+            for one in candidates:
+                if one in tried or len(tried) >= _TRIALS:
+                    continue
+                tried[one] = None
+                after = self._trials.with_op(state, one)
+                if after is None:
+                    continue
+                if not after.errors:
+                    return one, after
+                if after.errors < (state if best[1] is None else best[1]).errors:
+                    best = one, after
+                if forced[0] is None and after.errors <= state.errors and search.computes(one):
+                    forced = one, after
+            if best[0] is not None and search.computes(best[0]):
+                return best
+        return best if best[0] is not None else forced
+
+    def _needed(self, begun: State, chosen: list[Candidate]) -> list[Candidate]:
+        """Return the places without which not all outputs are right."""
+        for one in list(chosen) if len(chosen) > 1 else ():
+            state: State | None = begun
+            for other in chosen:
+                if other is not one and state is not None:
+                    state = self._trials.with_op(state, other)
+            if state is not None and not state.errors:
+                chosen = [other for other in chosen if other is not one]
+        return chosen
+
+    def _described(self, candidates: list[Candidate], explained: bool, right: bool) -> WrongSignal:
+        """Describe a finding. ``right``: whether its line is right in another instance."""
+        place, missing = candidates[0].place, tuple(one.op for one in candidates if one.op is not None)
+        matching = self._matching
+        reads = tuple(Carried(str(read), matching.ops(read) or ()) for read in self._structure.reads(place))
+        expected = found = None
+        if len(missing) == 1:
+            wanted = self._values.raw[missing[0]]
+            own = matching.numbers(place)[self._program.ops[missing[0]].type.k]
+            row = int(np.argmax(wanted != own))
+            expected, found = int(wanted[row]), int(own[row])
+        instance = self._structure.instance(place)
+        signal = WrongSignal(str(place), place.width, where(place), instance, reads, missing, expected, found)
+        return replace(signal, of_module=instance is not None and not right, explains=explained)

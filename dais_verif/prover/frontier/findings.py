@@ -1,0 +1,67 @@
+"""What is wrong in RTL: places, ops that they should carry, and whether that explains all wrong outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Carried", "Frontier", "Moved", "WrongSignal"]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A signal that a wrong one reads, and the ops whose values it carries; none for an input port or a bit of one."""
+
+    name: str
+    ops: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WrongSignal:
+    """The first signal of a path whose values are not those that it should carry, assigned at ``where``.
+
+    ``instance``: the line of the instance that contains it; ``of_module``: the assignment is right in no other instance
+    of the module. ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there
+    is one, in a vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these
+    ops at all signals that are named, all outputs are right; if not, the finding is a guess.
+    """
+
+    name: str
+    width: int
+    where: str
+    instance: str | None
+    reads: tuple[Carried, ...]
+    missing: tuple[int, ...]
+    expected: int | None = None
+    found: int | None = None
+    of_module: bool = False
+    explains: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that may be wrong, the likelier one first."""
+        if self.instance is None:
+            return (self.where,)
+        return (self.where, self.instance) if self.of_module else (self.instance, self.where)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A wrong ``output`` that carries the right values of another output or op: ``outputs``, ``ops``."""
+
+    output: int
+    outputs: tuple[int, ...]
+    ops: tuple[int, ...]
+    where: str
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What is wrong in a design: ``signals``, and outputs that are right values at the wrong place, ``moved``.
+
+    ``vectors``: the number of vectors that were looked at. ``ports``: what is wrong at the ports, in words.
+    """
+
+    signals: tuple[WrongSignal, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    vectors: int = 0
+    ports: tuple[str, ...] = ()
