@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from dais_verif.subject.applied_folder import applied_program
 if TYPE_CHECKING:
     from dais_verif.compile.networks import Network
 
-__all__ = ["is_foreign_program", "is_network", "load_program", "parse_network"]
+__all__ = ["SOURCES", "ProgramSource", "is_foreign_program", "is_network", "load_program", "parse_network"]
 
 #: The first bytes of every ONNX model; few programs begin with a count that contains them.
 _BEGIN = b"\x08"
@@ -58,9 +59,21 @@ def load_program(source: Any, layout: str | None = None) -> Program:
         if holds_network(folder):
             return _of_hardware(folder, layout)
         source = applied_program(folder) or read_project(folder).require_model()
-    if is_network(source):
-        return parse_network(source, layout).program()
+    for kind in SOURCES:
+        if kind.holds(source):
+            return kind.read(source, layout)
     return load(source, layout=layout)
+
+
+class ProgramSource(NamedTuple):
+    """A kind of file that a program is made from: whether a file, or its bytes, is one; and the program in it."""
+
+    holds: Callable[[str | PathLike[str] | bytes], bool]
+    read: Callable[[Any, str | None], Program]
+
+
+def _unrolled(source: Any, layout: str | None) -> Program:
+    return parse_network(source, layout).program()
 
 
 def _of_hardware(folder: Path, layout: str | None) -> Program:
@@ -110,7 +123,7 @@ def _bytes_of(given: Any) -> bytes:
     )
 
 
-def is_network(source: str | Path | bytes) -> bool:
+def is_network(source: str | PathLike[str] | bytes) -> bool:
     """Return True for a file with a network, or its bytes; a file called ``.onnx`` is one, or is refused later."""
     if isinstance(source, bytes):
         return source.startswith(_BEGIN) and _looks_like_onnx(source)
@@ -133,3 +146,7 @@ def _looks_like_onnx(data: bytes) -> bool:
     from dais_verif.compile.networks import looks_like_onnx
 
     return looks_like_onnx(data)
+
+
+#: The kinds of files that programs are made from. A further kind is a module with these two functions, and a row here.
+SOURCES: list[ProgramSource] = [ProgramSource(is_network, _unrolled)]
