@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.said import raises
 
-from dais_verif.base.errors import InputError
+from dais_verif.base.errors import InputError, ToolError
 from dais_verif.prover.terms import Term, concat, const, eq, var
 from dais_verif.prover.yosys.cells import LOGIC
 from dais_verif.prover.yosys.json_form import Cell, read_form
@@ -189,5 +189,5 @@ def test_what_is_no_netlist_of_yosys(text: bytes | None, tmp_path: Path) -> None
     path = tmp_path / "net.json"
     if text is not None:
         path.write_bytes(text)
-    with raises(InputError):
+    with raises(ToolError):
         read_form(path)

@@ -35,7 +35,7 @@ def path_delay(bitstream: Path, device: str, limits: Limits) -> float | None:
     folder = bitstream.parent
     part, package, chip = part_of(device)
     unpack = [str(tools.icestorm("iceunpack")), bitstream.name, _UNPACKED]
-    run_limited("iceunpack", unpack, folder / _UNPACK_LOG, limits)
+    run_limited("iceunpack", unpack, folder / _UNPACK_LOG, limits, made=[_UNPACKED])
     words = ["-d", part, "-P", package, "-C", str(tools.icestorm_chip(chip)), "-m", "-t", _UNPACKED]
     run_limited("icetime", [str(tools.icestorm("icetime")), *words], folder / _LOG, limits)
     (folder / _UNPACKED).unlink(missing_ok=True)

@@ -42,8 +42,11 @@ def run_limited(
     step: re.Pattern[str] | None = None,
     tell: Tell = lambda step: None,
     advice: Callable[[str], str] = _allow_more,
+    made: Sequence[str | Path] = (),
 ) -> None:
     """Run ``command`` in the folder of its ``log``. Raises ``ToolError`` if it fails or exceeds a limit.
+
+    ``made``: the files that it makes in this folder; also raises if one is missing or empty.
 
     ``tell`` is called with the text that the first group of ``step`` last matched in the log. ``advice``: takes the
     name of the argument that raises a limit, ``timeout`` or ``memory``, and returns the hint for this limit, in the
@@ -54,12 +57,14 @@ def run_limited(
     kilobytes = "unlimited" if limits.megabytes is None else str(limits.megabytes * 1024)
     limited = ["/bin/sh", "-c", 'ulimit -v "$1" || exit; shift; exec "$@"', "sh", kilobytes, *command]
     session = Session(log, cwd=log.parent, timeout=limits.seconds)
+    session.remove(made)
     with _Follower(log, step, tell):
         try:
             code = session.run(tool, limited)
         except TimeLimitError as error:
             raise SimulatorFailure.of("{error}; " + advice("timeout"), error=error) from None
     if code == 0:
+        session.require(tool, made)
         return
     if code == -9 or _EXHAUSTED.search(log.read_text(encoding="utf-8", errors="replace")[-_END:]):
         allowed = "" if limits.megabytes is None else f": a process may take {limits.megabytes} MB"

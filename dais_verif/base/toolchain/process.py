@@ -191,11 +191,31 @@ class Session:
                 _kill_group(process)
         return 0
 
-    def check(self, tool: str, *commands: Sequence[str], jobs: int = 1) -> None:
-        """Run ``commands`` like ``run``. Raises ``ToolError`` with the first error in the log if a command fails."""
+    def check(self, tool: str, *commands: Sequence[str], jobs: int = 1, made: Sequence[str | Path] = ()) -> None:
+        """Run ``commands`` like ``run``. Raises ``ToolError`` with the first error in the log if a command fails.
+
+        ``made``: the files that the commands make, in the working directory; also raises if one is missing or empty.
+        """
+        self.remove(made)
         code = self.run(tool, *commands, jobs=jobs)
         if code != 0:
             raise SimulatorFailure(f"{tool} {describe_exit(code)}: {first_error(self.log)} (full output: {self.log})")
+        self.require(tool, made)
+
+    def remove(self, made: Sequence[str | Path]) -> None:
+        """Remove files that commands make, so that none of an earlier run is mistaken for a result."""
+        for name in made:
+            (self._cwd / name).unlink(missing_ok=True)
+
+    def require(self, tool: str, made: Sequence[str | Path]) -> None:
+        """Raise ``ToolError`` if one of the files ``made``, by commands that succeeded, is missing or empty."""
+        for name in made:
+            path = self._cwd / name
+            if not path.is_file() or not path.stat().st_size:
+                raise SimulatorFailure(
+                    f"{tool} exited with code 0, but wrote nothing into {name}: the tool is broken, or the disk is full"
+                    f" (full output: {self.log})"
+                )
 
     def _start(self, tool: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:

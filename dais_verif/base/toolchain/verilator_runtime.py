@@ -107,13 +107,20 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read the manifest in ``folder``, which holds the output of Verilator."""
-        content = json.loads(_without_octal((folder / f"{PREFIX}.json").read_bytes()).decode(errors="surrogateescape"))
-        # The manifest omits kinds without files.
-        files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
+        """Read the manifest in ``folder``, which holds the output of Verilator. Raises ``ToolError`` if it is none."""
+        path = folder / f"{PREFIX}.json"
+        try:
+            content = json.loads(_without_octal(path.read_bytes()).decode(errors="surrogateescape"))
+            # The manifest omits kinds without files.
+            files = {kind: tuple(map(Path, paths)) for kind, paths in content["sources"].items()}
+            options, runtime = content["options"], files["global"]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SimulatorFailure(
+                f"verilator exited with code 0, but its manifest {path} cannot be used: {error}"
+            ) from None
         return cls(
-            options=content["options"],
-            runtime=files["global"],
+            options=options,
+            runtime=runtime,
             fast=files.get("classes_fast", ()) + files.get("support_fast", ()),
             slow=files.get("classes_slow", ()) + files.get("support_slow", ()),
         )

@@ -352,7 +352,7 @@ def _icarus(build: Build) -> _From:
     (folder / "dais_drive.sv").write_text(power_up_driver() if build.spans else driver(build.cycles, build.mutants))
     session = Session(folder / "icarus.log", cwd=folder, timeout=build.timeout)
     command = [str(found.iverilog), "-g2012", "-s", DRIVE, "-o", "dais.vvp", *build.sources, "dais_drive.sv"]
-    session.check("iverilog", command)
+    session.check("iverilog", command, made=["dais.vvp"])
     vvp = [str(found.vvp), "-n", "dais.vvp"]
 
     def commands(first: int) -> list[list[str]]:
@@ -391,7 +391,7 @@ def _verilator(build: Build) -> _From:
             commands.append(verilator_runtime.compile_command(found, manifest, source, made, "-O1"))
         objects.append(made)
     session.check("g++", *commands, jobs=2)
-    session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", "simulation"])
+    session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", "simulation"], made=["simulation"])
     spans = build.spans or ((0, build.cycles),)
     asked = [build.mutants, int(bool(build.spans)), *(end for span in spans for end in span)]
     return lambda first: [[str(folder / "simulation"), *map(str, (first, *asked))]]

@@ -89,11 +89,12 @@ def make_bitstream(
     cells = "read_verilog -D ICE40_HX -lib +/ice40/cells_sim.v"
     lines = [cells, f"read_rtlil {RTLIL}", f"hierarchy -top {done.top}", "blackbox =A:whitebox"]
     (folder / _SCRIPT).write_text("\n".join([*lines, f"write_json {_DESIGN}", ""]), encoding="utf-8")
-    run_limited("yosys", [str(tools.yosys().yosys), "-s", _SCRIPT], folder / _YOSYS_LOG, limits)
+    run_limited("yosys", [str(tools.yosys().yosys), "-s", _SCRIPT], folder / _YOSYS_LOG, limits, made=[_DESIGN])
     tell("place and route")
     used = _place(chosen, folder, limits, seed, megahertz)
     tell("pack")
-    run_limited("icepack", [str(tools.icestorm("icepack")), _TEXT, BITSTREAM], folder / _PACK_LOG, limits)
+    pack = [str(tools.icestorm("icepack")), _TEXT, BITSTREAM]
+    run_limited("icepack", pack, folder / _PACK_LOG, limits, made=[BITSTREAM])
     _write_places(folder)
     path = path_delay(folder / BITSTREAM, device, limits)
     return Built(used, Timing(_registers(folder / _REPORT), path))
@@ -104,9 +105,9 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
     options = [f"--{device.part}", "--package", device.package, "--json", _DESIGN, "--pcf", PINS, "--asc", _TEXT]
     options += ["--write", _PLACED, "--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT]
     options += ["--timing-allow-fail"]
-    (folder / _REPORT).unlink(missing_ok=True)
     try:
-        run_limited(found.name, [str(found), *options], folder / _PNR_LOG, limits)
+        made = (_TEXT, _PLACED, _REPORT)
+        run_limited(found.name, [str(found), *options], folder / _PNR_LOG, limits, made=made)
     except ToolError as error:
         used = _used(folder / _PNR_LOG)
         over = [

@@ -43,7 +43,6 @@ def elaborated(
     found = tools.yosys()
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
-    (folder / FORM).unlink(missing_ok=True)
     # Modules are elaborated only when they are used, since unused modules of a library may be invalid with their
     # default parameters.
     read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
@@ -52,7 +51,8 @@ def elaborated(
     (folder / SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     try:
         command = [str(found.yosys), "-s", SCRIPT]
-        run_limited("yosys", command, folder / LOG, limits, advice=lambda _: "leave Yosys out: {front_end} slang")
+        advice = "leave Yosys out: {front_end} slang"
+        run_limited("yosys", command, folder / LOG, limits, advice=lambda _: advice, made=[FORM])
     except ToolError:
         said = _ERROR.search((folder / LOG).read_text(encoding="utf-8", errors="replace"))
         if said is None:

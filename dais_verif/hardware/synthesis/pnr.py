@@ -83,11 +83,10 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     ]
     (folder / _SCRIPT).write_text("\n".join([*lines, ""]), encoding="utf-8")
     yosys = [str(tools.yosys().yosys), "-s", _SCRIPT]
-    run_limited("yosys", yosys, folder / _LOG, limits, step=STEP, tell=tell)
-    (folder / _REPORT).unlink(missing_ok=True)
+    run_limited("yosys", yosys, folder / _LOG, limits, step=STEP, tell=tell, made=[_DESIGN])
     tell(found.name)
     command = [str(found), *target.board.options, "--json", _DESIGN, "--report", _REPORT, "--seed", str(_SEED)]
-    run_limited(found.name, [*command, "--timing-allow-fail"], folder / _PNR_LOG, limits)
+    run_limited(found.name, [*command, "--timing-allow-fail"], folder / _PNR_LOG, limits, made=[_REPORT])
     fmax, used = _read(folder / _REPORT)
     return Placed(target.board.device, fmax, used, time.monotonic() - begun)
 

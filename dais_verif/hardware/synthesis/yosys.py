@@ -7,6 +7,7 @@ the run.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import time
@@ -147,13 +148,14 @@ def synthesize(
     folder.mkdir(parents=True, exist_ok=True)
     text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram, dsp=dsp, registers=registers)
     shutil.copyfile(CELLS / _SUMS, folder / _SUMS)
-    for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
-        (folder / file).unlink(missing_ok=True)
     (folder / SCRIPT).write_text(text, encoding="utf-8")
     try:
-        run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell)
+        made = (NETLIST, RTLIL, _STATISTICS, _PATH)
+        run_limited("yosys", [str(found.yosys), "-s", SCRIPT], folder / LOG, limits, step=STEP, tell=tell, made=made)
     except ToolError as error:
         raise NetlistFailure(shown(str(error), sources)) from None
+    for name, last in ((NETLIST, b"endmodule"), (RTLIL, b"end")):
+        _require_whole(folder / name, last)
     types = cell_types(folder / RTLIL)
     return Synthesis(
         target,
@@ -165,6 +167,14 @@ def synthesize(
         read_depth(folder / _PATH, types, chosen),
         time.monotonic() - begun,
     )
+
+
+def _require_whole(path: Path, last: bytes) -> None:
+    """Raise ``ToolError`` unless ``last`` is the last line of ``path`` that is not empty."""
+    with path.open("rb") as file:
+        file.seek(-min(path.stat().st_size, 4096), os.SEEK_END)
+        if file.read().rstrip().rpartition(b"\n")[2] != last:
+            raise NetlistFailure(f"yosys exited with code 0, but {path} is not complete")
 
 
 # Parse the statistics of a netlist from the output of Yosys' ``stat -json``, ``ltp`` and ``write_rtlil``.

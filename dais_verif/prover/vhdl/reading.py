@@ -21,11 +21,15 @@ from dais_verif.prover.vhdl.ghdl_verilog import written
 __all__ = ["in_verilog"]
 
 FORM = "from_vhdl.v"
+#: GHDL's list of design units.
+LIBRARY = "work-obj08.cf"
 
 _STANDARD = "--std=08"
 
 #: The file, line and text of an error in the user's files.
 _ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(?:error: )?(.*)$", re.MULTILINE | re.IGNORECASE)
+#: The last line of a netlist, in all releases that name the whole design.
+_WHOLE = re.compile(r"^ *instance \$top(?:\{i\d+\})?: \$top$", re.MULTILINE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
 
 
@@ -45,10 +49,11 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     texts = [in_steps(source, vhdl_packages.redirected(source, read(source))) for source in sources]
     names = [*map(str, copied(sources, folder, texts).sources), *vhdl_packages.copy_into(folder)]
     # The first command finds all units; the second analyses the units that the top needs, in the necessary order.
-    for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
+    steps = {"units": ["-i", _STANDARD, *names], "analysis": ["-m", _STANDARD, top]}
+    for step, arguments in steps.items():
         log = folder / f"ghdl_{step}.log"
         try:
-            run_limited("ghdl", [ghdl, *arguments], log, limits)
+            run_limited("ghdl", [ghdl, *arguments], log, limits, made=[LIBRARY] if step == "units" else [])
         except ToolError:
             said = log.read_text(encoding="utf-8", errors="replace")
             if _NO_TOP.search(said):
@@ -85,15 +90,20 @@ def _synthesized(command: Sequence[str], output: Path, sources: Sequence[Path], 
     log = output.with_name("ghdl_synthesis.log")
     script = 'output="$1"; shift; exec "$@" > "$output"'
     try:
-        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", output.name, *command], log, limits)
-    except ToolError as error:
+        run_limited("ghdl", ["/bin/sh", "-c", script, "sh", output.name, *command], log, limits, made=[output.name])
+    except ToolError:
         said = log.read_text(encoding="utf-8", errors="replace")
-        text = _first_error(said, sources) if _ERROR.search(said) else str(error)
-        text = f"the RTL: it ends with an error of its own ({log})" if "GHDL Bug occurred" in said else text
+        crashed = "GHDL Bug occurred" in said
+        if not crashed and not _ERROR.search(said):
+            raise
+        text = f"the RTL: it ends with an error of its own ({log})" if crashed else _first_error(said, sources)
         raise VhdlFailure(
             f"GHDL's synthesis, by which a proof reads VHDL, does not support {text}; `dais-verif sim` simulates it"
         ) from None
-    found = tuple(modules(output.read_text(encoding="latin-1")))
+    text = output.read_text(encoding="latin-1")
+    found = tuple(modules(text))
+    if not found or ("$top\n" in text and _WHOLE.search(text) is None):
+        raise VhdlFailure(f"ghdl exited with code 0, but the netlist that it wrote is not complete: {output}")
     output.unlink()
     return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from dais_verif.base.errors import UnsupportedVerilog
+from dais_verif.base.errors import NetlistFailure
 from dais_verif.base.structs import decoded
 
 __all__ = ["Bit", "Cell", "Module", "number", "place", "read_form"]
@@ -70,11 +70,11 @@ class _Form(msgspec.Struct):
 
 
 def read_form(path: Path) -> dict[str, Module]:
-    """Return the modules in the file at ``path``. Raises ``InputError`` if Yosys did not write it."""
+    """Return the modules in the file at ``path``. Raises ``ToolError`` if it is not complete as Yosys writes it."""
     try:
         return decoded(path.read_bytes(), _Form).modules
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        raise UnsupportedVerilog(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
+        raise NetlistFailure(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
 
 
 def number(bits: str) -> int:

@@ -134,7 +134,7 @@ def build_board(
     )
     session.check("g++", [*command, *macros])
     objects = [output, *(common / f"{source.stem}.o" for source in manifest.runtime)]
-    session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", _BOARD])
+    session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", _BOARD], made=[_BOARD])
     if cached:
         about = {"simulator": "verilator", "top": f"model_{link}", "version": found.version}
         build_cache.put(key, (_BOARD,), folder, about)

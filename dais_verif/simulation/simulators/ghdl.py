@@ -43,6 +43,8 @@ _STANDARD = "--std=08"
 _SYNOPSYS = "-fsynopsys"
 
 _EXECUTABLE = "simulation"
+#: GHDL's list of design units.
+_LIBRARY = "work-obj08.cf"
 
 #: Without this option, each sum with an X writes a message to the log whenever it is computed. Relevant X are not lost,
 #: since they reach the outputs.
@@ -76,8 +78,8 @@ def build(
     output = () if found.mcode else ("-o", _EXECUTABLE)
     with (options.watch or Stopwatch()).stage("ghdl analyse"):
         # The first command only finds the units; the second analyses those that the top needs, in dependency order.
-        session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, _SYNOPSYS, *files])
-        session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, _SYNOPSYS, *output, top])
+        session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, _SYNOPSYS, *files], made=[_LIBRARY])
+        session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, _SYNOPSYS, *output, top], made=output[1:])
     return simulation(top, build_dir, waves=True)
 
 

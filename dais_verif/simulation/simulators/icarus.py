@@ -101,8 +101,6 @@ def build(
     found = tools.icarus()
     build_dir = build_dir.absolute()
     session = Session(build_dir / "build.log", cwd=build_dir, timeout=options.timeout)
-    for left_over in (OUTPUT, _READ):
-        (build_dir / left_over).unlink(missing_ok=True)
     (build_dir / "timescale.f").write_text(_TIMESCALE, encoding="ascii")
     texts = [private_files.read(source) for source in sources] if texts is None else texts
     texts = [without_computed_attributes(text).text for text in texts]
@@ -115,7 +113,7 @@ def build(
     arguments = [_LANGUAGE, "-f", "timescale.f", f"-Mall={_READ}", "-o", OUTPUT, *roots, *folders]
     with (options.watch or Stopwatch()).stage("icarus compile"):
         try:
-            session.check("iverilog", [str(found.iverilog), *arguments, *files])
+            session.check("iverilog", [str(found.iverilog), *arguments, *files], made=[OUTPUT, _READ])
         except BaseException as error:  # a compiler killed at its end may leave a complete file, which must not be used
             (build_dir / OUTPUT).unlink(missing_ok=True)
             hint = _unread(texts) if isinstance(error, ToolError) else ""
@@ -127,7 +125,7 @@ def build(
     except ToolError:
         (build_dir / OUTPUT).unlink()
         raise
-    also = private_files.others(_read(build_dir / _READ), own, sources)
+    also = private_files.others(_read(build_dir / _READ, files), own, sources)
     return replace(simulation(top, build_dir, waves=True), also_read=also)
 
 
@@ -142,14 +140,17 @@ def _unread(texts: Sequence[bytes]) -> str:
     )
 
 
-def _read(path: Path) -> list[str]:
-    """Return the files that Icarus read, except ours, as it lists them."""
+def _read(path: Path, given: Sequence[str]) -> list[str]:
+    """Return the files that Icarus read, except ours, as it lists them. ``given``: those of its command line."""
     try:
-        names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise SimulatorFailure(
             f"the list of files that iverilog has read cannot be used: {path}: {error.strerror}"
         ) from None
+    names = text.split("\n")
+    if names[-1] or not {*given} <= {*names}:
+        raise SimulatorFailure(f"the list of files that iverilog has read is not complete: {path}")
     return [name for name in names if name not in ("", "dump.v")]
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from dais_verif.base.errors import SimulatorFailure
 from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.base.toolchain import private_files, tools, verilator_runtime
 from dais_verif.base.toolchain.process import Session
@@ -148,7 +149,7 @@ def build(
     with watch.stage("verilator verilate"):
         session.check("verilator", [*found.driver, *shared, *arguments, *folders, _PUBLIC, *files])
 
-    also = private_files.others(_read(build_dir / _OBJECTS, found), own, sources)
+    also = private_files.others(_read(build_dir / _OBJECTS, found, files), own, sources)
     refuse_unchecked_in_verilator([*texts, *(private_files.read(path) for path in also)])
     manifest = verilator_runtime.Manifest.read(build_dir / _OBJECTS)
     verilator_runtime.check_fits(common, manifest)
@@ -170,14 +171,20 @@ def build(
         objects.append(output)
     with watch.stage("verilator compile"):
         session.check("g++", *commands, jobs=os.cpu_count() or 1)
-        session.check("g++", _link_command(found, objects))
+        session.check("g++", _link_command(found, objects), made=[OUTPUT])
     return replace(simulation(top, build_dir, waves=waves), also_read=also)
 
 
-def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
-    """Return the files that Verilator read, except its own, as it lists them."""
-    text = (folder / f"{verilator_runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
-    names = [json.loads(name) for name in _LISTED.findall(text)]
+def _read(folder: Path, found: tools.VerilatorTools, given: Sequence[str]) -> list[str]:
+    """Return the files that Verilator read, except its own, as it lists them. ``given``: those of its command line."""
+    path = folder / f"{verilator_runtime.PREFIX}__verFiles.dat"
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        names = [json.loads(name) for name in _LISTED.findall(text)]
+    except (OSError, ValueError) as error:
+        raise SimulatorFailure(f"the list of files that verilator has read cannot be used: {path}: {error}") from None
+    if not text.endswith("\n") or not {*given} <= {*names}:
+        raise SimulatorFailure(f"the list of files that verilator has read is not complete: {path}")
     return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
 
 

@@ -195,6 +195,8 @@ def misread(
         "ghdl", [ghdl, "--elab-run", _STANDARD, "-fsynopsys", "probe_bench", "--ieee-asserts=disable"], log, limits
     )
     said = [line.removeprefix("probe ") for line in log.read_text(encoding="ascii").splitlines() if "probe " in line]
+    if [len(line) for line in said] != [len(operators) * _WIDTH] * (1 << _WIDTH):
+        raise ProofFailure(f"GHDL's simulation of its operators ended early (output: {log})")
     form = vhdl.in_verilog([unit], "probe", [], folder / "ghdl", limits)
     count = len(operators)
     tables = [[int(bits[_place(n, count)], 2) for bits in said] for n in range(count)]
