@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 from dais_verif.base.errors import RequestError
 from dais_verif.compile.kernels.blocks import Value
 from dais_verif.compile.networks.arithmetic import Arithmetic, bounds_of
@@ -53,7 +55,7 @@ class Network:
 
     ``inputs``, ``outputs``: names, in the file's order. ``nodes``: in topological order. ``tensors``: by name,
     including the constants that nodes read. ``opset``: the version of ONNX's operators. ``approximation``: the
-    approximations of nodes, if any.
+    approximations of nodes, if any. ``arrays``: the constants of the file.
     """
 
     inputs: tuple[str, ...]
@@ -63,6 +65,7 @@ class Network:
     origin: Origin
     opset: int
     approximation: Approximation | None
+    arrays: Mapping[str, NDArray[Any]] = field(repr=False)
     _elements: Mapping[str, Data] = field(repr=False)
     _ops: Arithmetic = field(repr=False)
 

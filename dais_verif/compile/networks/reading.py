@@ -127,6 +127,7 @@ class _Reading:
             origin,
             self._graph.opset,
             self._approximation,
+            MappingProxyType(dict(self._graph.constants)),
             MappingProxyType(dict(self._known)),
             self._ops,
         )
