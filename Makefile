@@ -155,7 +155,7 @@ examples: .venv/.ready  ## Regenerate the example programs
 
 keywords: .venv/.ready  ## Regenerate the keyword arguments of functions from the options that requests declare
 	PYTHONPATH=. .venv/bin/python tools/keywords.py
-	.venv/bin/ruff format -q dais_verif/doors/api/keywords.py
+	.venv/bin/ruff format -q dais_verif/doors/api/keywords.pyi
 
 schemas: .venv/.ready  ## Regenerate the JSON schemas of records from the dataclasses
 	.venv/bin/python -m dais_verif.record.schema

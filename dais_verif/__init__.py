@@ -35,13 +35,27 @@ if TYPE_CHECKING:
         show_configurations,
         tune_configurations,
     )
-    from dais_verif.doors.api.campaigns import regress, sign_off, verify_certificate
-    from dais_verif.doors.api.designs import prove, run_on_board, simulate
-    from dais_verif.doors.api.fuzzing import fuzz, shrink
-    from dais_verif.doors.api.hardware import build_bitstream, emit, synthesize
+    from dais_verif.doors.api.functions import (
+        build_bitstream,
+        check,
+        convert,
+        cover,
+        diff,
+        emit,
+        explain_machine,
+        fuzz,
+        mutate,
+        prove,
+        rank_sensitivity,
+        regress,
+        run_on_board,
+        shrink,
+        sign_off,
+        simulate,
+        synthesize,
+        verify_certificate,
+    )
     from dais_verif.doors.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
-    from dais_verif.doors.api.mutation import mutate
-    from dais_verif.doors.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.golden import Golden
     from dais_verif.golden.machine_batch import MachineRun, run_machine
     from dais_verif.golden.run_any import run
@@ -200,8 +214,29 @@ find_moved()
 
 #: Names that are imported on first use: the bench inside a simulator does not need them.
 _LATER = {
-    **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "doors.api.programs"),
-    **dict.fromkeys(("prove", "run_on_board", "simulate"), "doors.api.designs"),
+    **dict.fromkeys(
+        (
+            "build_bitstream",
+            "check",
+            "convert",
+            "cover",
+            "diff",
+            "emit",
+            "explain_machine",
+            "fuzz",
+            "mutate",
+            "prove",
+            "rank_sensitivity",
+            "regress",
+            "run_on_board",
+            "shrink",
+            "sign_off",
+            "simulate",
+            "synthesize",
+            "verify_certificate",
+        ),
+        "doors.api.functions",
+    ),
     **dict.fromkeys(
         (
             "apply_configuration",
@@ -212,13 +247,9 @@ _LATER = {
         ),
         "doors.api.approximation",
     ),
-    **dict.fromkeys(("build_bitstream", "emit", "synthesize"), "doors.api.hardware"),
-    **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "doors.api.campaigns"),
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "doors.api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "KernelPicture": "record.kernel_picture",
-    **dict.fromkeys(("fuzz", "shrink"), "doors.api.fuzzing"),
-    "mutate": "doors.api.mutation",
     "Golden": "golden",
     "Program": "spec.program",
     "Progress": "verbs.progress",

@@ -14,6 +14,8 @@ from dais_verif.doors.cli.main import cli
 
 _CONTEXT = click.Context(cli)
 _FROM = re.compile(r"^\s*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+#: The place of what a function of the API asks for.
+_PLACE = re.compile(r'"([a-z_.]+):[A-Za-z_]+"')
 _TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)+", re.MULTILINE)
 _IMPORT = re.compile(r"^\s*import\s+([\w., ]+)", re.MULTILINE)
 
@@ -91,6 +93,7 @@ def _imports(name: str, text: str, modules: dict[str, Path]) -> Iterator[str]:
         wanted += [
             f"dais_verif.doors.cli.{verb.replace('-', '_')}" for verb in verbs & set(cli.list_commands(_CONTEXT))
         ]
+    wanted += [f"dais_verif.verbs.{one}" for one in _PLACE.findall(text)] if name.startswith("dais_verif.doors") else []
     for one in wanted:
         # Importing a module also imports its packages, whose ``__init__`` may import more.
         parts = one.split(" ")[0].split(".")

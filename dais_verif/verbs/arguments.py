@@ -74,7 +74,7 @@ _WHOLE = "an integer of at most 63 bits"
 
 #: The rule for the values of a field, in code and in words, by the field's annotation without ``| None``.
 RULES: dict[str, _Rule] = {
-    "Callable[[Sequence[str]], str]": (callable, "a function"),
+    "str | Callable[[Sequence[str]], str]": (lambda value: isinstance(value, str) or callable(value), "a string"),
     "Callable[[str], str]": (callable, "a function"),
     "AnyProgram": (_is_program, PROGRAMS),
     "Engine": _TEXT,

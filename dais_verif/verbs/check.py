@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
@@ -22,10 +22,11 @@ from dais_verif.spec.program.ports import ports_of
 from dais_verif.spec.program.ranges import PromiseStatus, analyse, sharp_ranges
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.networks.requests import info_of
-from dais_verif.verbs.programs import read_program, require_positive, rtl_unused
+from dais_verif.verbs.options import Request, option
+from dais_verif.verbs.programs import read_program, rtl_unused
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
 from dais_verif.verbs.vectors import decimal, real_inputs
@@ -42,21 +43,18 @@ _LARGEST = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckRequest:
-    """A program to check. ``proof``: prove the first 200 ops that intervals leave open; ``everything``: prove all.
+class CheckRequest(Request):
+    """A program to check. ``proof``: prove the first 200 ops that intervals leave open; ``everything``: prove all."""
 
-    ``timeout``: seconds for each solver query.
-    """
+    verb: ClassVar[str] = "check"
 
     program: AnyProgram
-    layout: str | None = None
-    proof: bool = True
-    everything: bool = False
-    timeout: float = 5.0
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_positive(timeout=self.timeout)
+    layout: str | None = common.layout()
+    everything: bool = option(
+        False, "List every affected op, not only the first 10.", group="Proof", name="all", keyword="everything"
+    )
+    proof: bool = option(True, "Prove or refute possible overflow.", group="Proof")
+    timeout: float = common.timeout(5.0)
 
 
 def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:

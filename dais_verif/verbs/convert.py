@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import ConversionError, RequestError
 from dais_verif.base.files import write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.conversion import ConversionRecord
@@ -18,8 +18,8 @@ from dais_verif.spec.program.json_writers import alir_json, compressed, da4ml_js
 from dais_verif.spec.program.listing import listing
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
 from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
@@ -37,7 +37,7 @@ _TEXTS = ("dais", "mach")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConversionRequest:
+class ConversionRequest(Request):
     """A program, and the file to write. ``to``: its format; None: by the suffix. ``layout``: the layout of the input.
 
     ``.json``, ``.alir``: ALIR; ``.bin``: the layout that a text names, or of the binary that ALIR was made from, else
@@ -45,18 +45,17 @@ class ConversionRequest:
     is text.
     """
 
+    verb: ClassVar[str] = "convert"
+
     program: AnyProgram
     output: Path
-    to: str | None = None
-    layout: str | None = None
-    command: str | None = None
+    to: str | None = option(
+        None, "Target format, if not the one that the suffix of OUTPUT selects.", group="Program", choices=TARGETS
+    )
+    layout: str | None = common.layout()
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        if self.to not in (None, *TARGETS):
-            raise RequestError.of(
-                "{to} must be one of {targets}, not {value!r}.", targets=", ".join(TARGETS), value=self.to
-            )
+    def require(self) -> None:
+        """Raise ``RequestError`` if no format is selected, or the output would destroy what is read."""
         if self.to is None and self._suffix() not in _SUFFIXES:
             raise RequestError.of(
                 "the suffix of {name!r} does not select a format: use {suffixes} (and .gz), or give {to}.",
@@ -80,10 +79,9 @@ class ConversionRequest:
     def _suffix(self) -> str:
         return Path(self.output.stem).suffix if self.compressed else self.output.suffix
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        options = option_words({"--to": self.to, "--layout": self.layout}, {})
-        return ["convert", path_of(self.program), str(self.output), *options]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [path_of(self.program), str(self.output)]
 
 
 def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> ConversionRecord:
@@ -129,7 +127,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
         restored=restored,
         compressed=request.compressed,
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 

@@ -7,11 +7,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dais_verif.base.errors import RequestError, ViolationError
 from dais_verif.base.files import make_folder, write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.coverage import Coverage, CoverageRecord, coverage_line
@@ -20,12 +19,12 @@ from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.spec.program import Program
 from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.subject import open_for
-from dais_verif.subject.given import AnyProgram, path_of
+from dais_verif.subject.given import AnyProgram
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
-from dais_verif.verbs.options import option
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import read_program, require_counts
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import WithBoundaries, decimal_rows
 
@@ -82,12 +81,7 @@ class Covering:
         try:
             with watch.stage("coverage"), progress.working("counting coverage") as tell:
                 coverage, found = measure(
-                    program,
-                    stimulus,
-                    seed=record.seed,
-                    check=not record.unchecked,
-                    jobs=threads(jobs),
-                    notice=tell,
+                    program, stimulus, seed=record.seed, check=not record.unchecked, jobs=threads(jobs), notice=tell
                 )
         except ViolationError:  # the run itself will find and report it
             return stimulus, record
@@ -125,57 +119,42 @@ _WRITTEN = ("coverage.json", "open.csv", "unreachable.csv", DIRECTED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoverageRequest:
-    """A program and the vectors to count: the vectors of ``inputs``, then ``vectors`` generated ones.
+class CoverageRequest(Request):
+    """A program and the vectors to count: the vectors of ``inputs``, then ``vectors`` generated ones."""
 
-    ``directed``: compute vectors for open bins, and count them too. ``unreachable``: show which bins no input can hit.
-    ``floor``: the verdict is NOT_SIGNED_OFF below this percentage. ``timeout``: total seconds for the solver.
-    ``output``: a folder for ``coverage.json`` and the bins as CSV. ``command``: the command line of this request; None:
-    derived from the request.
-    """
+    verb: ClassVar[str] = "coverage"
 
     program: AnyProgram
-    layout: str | None = None
-    vectors: int = 1000
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    directed: bool = True
-    unreachable: bool = True
-    floor: float | None = None
-    timeout: float = 10.0
-    unchecked: bool = False
-    out_of_range: bool = False
-    jobs: int | None = None
-    output: Path | None = None
-    command: str | None = None
+    layout: str | None = common.layout()
+    vectors: int = common.vectors(1000)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    directed: bool = option(
+        True, "Compute vectors for open bins from the program, and count them too.", group="Vectors"
+    )
+    unreachable: bool = option(True, "Find out which bins no input can hit.", group="Vectors", rare=True)
+    floor: float | None = option(
+        None, "Lowest accepted coverage, in percent; exit code 7 below it.", group="Vectors", least=0, most=100
+    )
+    timeout: float = option(
+        10.0,
+        "Time limit for the solver in total, in seconds; without it, results do not depend on the speed of the "
+        "machine.",
+        group="Limits",
+        least=0,
+        most=10**9,
+        always=True,
+    )
+    unchecked: bool = common.unchecked()
+    out_of_range: bool = option(
+        False, "Also use inputs beyond the intervals that da4ml's JSON declares.", group="Vectors", rare=True
+    )
+    jobs: int | None = common.jobs()
+    output: Path | None = common.output("Folder for coverage.json, open.csv, unreachable.csv, directed.csv.")
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed)
-        if not 0 <= self.timeout <= 1e9:
-            raise RequestError.of("{timeout} must be a number of seconds, 0 to 1e9, not {value!r}.", value=self.timeout)
-        if self.floor is not None and not 0 <= self.floor <= 100:
-            raise RequestError(f"the floor must be 0 to 100 percent, not {self.floor}")
+    def require(self) -> None:
+        """Raise ``RequestError`` if the output would destroy what is read."""
         require_no_loss(self.output, _WRITTEN, program=self.program, inputs=self.inputs)
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--layout": self.layout,
-            "--vectors": self.vectors,
-            "--seed": self.seed,
-            "--floor": self.floor,
-            "--timeout": self.timeout,
-            "--jobs": self.jobs,
-            "--output": self.output,
-        }
-        flags = {
-            "--no-directed": not self.directed,
-            "--no-unreachable": not self.unreachable,
-            "--unchecked": self.unchecked,
-            "--out-of-range": self.out_of_range,
-        }
-        return ["coverage", path_of(self.program), *option_words(valued, flags, self.inputs)]
 
 
 @dataclass(frozen=True)
@@ -221,7 +200,7 @@ def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
         seed=request.seed,
         unchecked=request.unchecked,
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         coverage=coverage,
     )
     if request.output is not None:

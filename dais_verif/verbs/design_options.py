@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Literal
 
 from dais_verif.base.errors import RequestError
-from dais_verif.base.verilog_names import is_module_name
 from dais_verif.hardware.ports.parameters import parse_parameter
 from dais_verif.hardware.synthesis.targets import NETLISTS
 from dais_verif.verbs.arguments import require_types, shown
+from dais_verif.verbs.common_options import module_name
 from dais_verif.verbs.options import option, require_options
 from dais_verif.verbs.pins import latency_of
-from dais_verif.verbs.pipelines import MOST_STAGES
+from dais_verif.verbs.pipelines import delay_model_option, max_depth_option, stages_option
 
-__all__ = ["DesignOptions"]
+__all__ = ["SORTS", "DesignOptions", "Sort"]
+
+
+class Sort(Enum):
+    """What a design can be besides RTL, in words."""
+
+    NETLIST = "a netlist"
+    BITSTREAM = "a bitstream"
+    WRAPPED = "a wrapped core"
+
+
+SORTS = tuple(Sort)
 
 _DESIGN, _CLOCKS = "Design", "Clocks and pipelines"
-
-
-def _module(name: str) -> str:
-    if not is_module_name(name):
-        raise ValueError(f"{name!r} is not a Verilog module name (letters, digits, _ and $, but not a keyword).")
-    return name
 
 
 def _parsed(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -66,7 +72,11 @@ class DesignOptions:
         rare=True,
     )
     top: str | None = option(
-        None, "Name of the module.", group=_DESIGN, parse=_module, default_text="model; for a project folder, its top"
+        None,
+        "Name of the module.",
+        group=_DESIGN,
+        parse=module_name,
+        default_text="model; for a project folder, its top",
     )
     parameters: tuple[tuple[str, str], ...] = option(
         (),
@@ -107,32 +117,17 @@ class DesignOptions:
     )
     valid_in: str | None = option(None, "Input pin that marks valid inputs.", group=_CLOCKS, rare=True)
     valid_out: str | None = option(None, "Output pin that marks valid outputs.", group=_CLOCKS, rare=True)
-    stages: int | None = option(
-        None,
-        "Number of pipeline stages, which is the latency in clock edges; balanced by estimated delay.",
-        group=_CLOCKS,
-        least=1,
-        most=MOST_STAGES,
-    )
-    max_depth: float | None = option(
-        None, "Largest estimated delay of a stage; uses as few stages as possible.", group=_CLOCKS, rare=True
-    )
-    delay_model: Path | None = option(None, "TOML file with coefficients of the delay model.", group=_CLOCKS, rare=True)
+    stages: int | None = stages_option()
+    max_depth: float | None = max_depth_option()
+    delay_model: Path | None = delay_model_option()
     target: str | None = option(
-        None,
-        "Cell library of a netlist that is one file.",
-        group=_DESIGN,
-        rare=True,
-        choices=tuple(NETLISTS),
+        None, "Cell library of a netlist that is one file.", group=_DESIGN, rare=True, choices=tuple(NETLISTS)
     )
     pins: Path | None = option(
         None, "Pins of a bitstream: a file with lines `set_io PORT PIN`.", group=_DESIGN, rare=True
     )
     device: str | None = option(
-        None,
-        "Device of a bitstream, such as ice40-hx8k-ct256. Default: its largest package.",
-        group=_DESIGN,
-        rare=True,
+        None, "Device of a bitstream, such as ice40-hx8k-ct256. Default: its largest package.", group=_DESIGN, rare=True
     )
     hints: Path | None = option(
         None, "For a bitstream: placed.json of build, with names of registers.", group=_DESIGN, rare=True

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dais_verif.base.errors import RequestError
 from dais_verif.base.files import write_atomically
 from dais_verif.base.own_command import own_command
 from dais_verif.base.text import counted
@@ -26,11 +25,11 @@ from dais_verif.spec.program.listing import in_words
 from dais_verif.spec.program.numbers import Batch
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.machines.diff import diff_machine
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import read_program, require_counts, require_positive
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import batch_of
 
@@ -41,62 +40,43 @@ __all__ = ["DiffRequest", "diff"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffRequest:
-    """Two programs with the same numbers of inputs and outputs, and the vectors on which to compare them.
+class DiffRequest(Request):
+    """Two programs with the same numbers of inputs and outputs, and the vectors on which to compare them."""
 
-    ``layout_b``: the layout of ``b``, if it differs from that of ``a``. ``prove``: if no vector shows a difference,
-    prove that no input does, or find an input that does; ``timeout``: seconds for each solver query. ``output``: a file
-    for the witness, if one is found: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a``
-    computes ``b``. ``command``: the command line of this request; None: derived from the request.
-    """
+    verb: ClassVar[str] = "diff"
 
     a: AnyProgram
     b: AnyProgram
-    layout: str | None = None
-    layout_b: str | None = None
-    vectors: int = 1000
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    engine: Engine = "auto"
-    unchecked: bool = False
-    prove: bool = False
-    timeout: float = 20.0
-    output: Path | None = None
-    command: str | None = None
-    frame: Path | None = None
+    layout: str | None = common.layout()
+    layout_b: str | None = common.layout("Layout of B, if it is not that of A.")
+    vectors: int = common.vectors(1000)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    engine: Engine = common.engine(ENGINES)
+    unchecked: bool = common.unchecked()
+    prove: bool = option(
+        False, "If no vector shows a difference, prove that there is none, or find one.", group="Proof"
+    )
+    timeout: float = common.timeout(20.0, always=False)
+    frame: Path | None = option(
+        None, "If A is a machine: TOML file that maps elements and cycles of A to B.", group="Program"
+    )
+    output: Path | None = common.output("File for a counterexample, if one is found: .npy, else CSV.", writes="file")
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        if self.engine not in ENGINES:
-            raise RequestError.of(
-                "{engine} must be one of {engines}, not {value!r}.", engines=", ".join(ENGINES), value=self.engine
-            )
-        require_counts(vectors=self.vectors, seed=self.seed)
-        require_positive(timeout=self.timeout)
+    def require(self) -> None:
+        """Raise ``RequestError`` if the output would destroy what is read."""
         require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs, frame=self.frame)
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--vectors": self.vectors,
-            "--seed": self.seed,
-            "--engine": None if self.engine == "auto" else self.engine,
-            "--timeout": self.timeout if self.prove else None,
-            "--output": self.output,
-            "--frame": self.frame,
-        }
-        return [*self._programs(), *option_words(valued, {"--prove": self.prove}, self.inputs), *self._reading()]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [path_of(self.a, "A"), path_of(self.b, "B")]
 
     def replay_words(self, file: Path) -> list[str]:
         """Return the arguments of ``dais-verif`` to compare the programs on the vector in ``file`` alone."""
-        return [*self._programs(), "--inputs", str(file), "--vectors", "0", *self._reading()]
-
-    def _programs(self) -> list[str]:
-        return ["diff", path_of(self.a, "A"), path_of(self.b, "B")]
-
-    def _reading(self) -> list[str]:
-        layouts = {"--layout": self.layout, "--layout-b": self.layout_b}
-        return option_words(layouts, {"--unchecked": self.unchecked})
+        one = replace(
+            self, inputs=(file,), vectors=0, seed=0, prove=False, engine="auto", timeout=20.0, frame=None, output=None
+        )
+        return one.words()
 
 
 def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
@@ -150,7 +130,7 @@ def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
         proof=None if proof is None else _summary(proof),
         replay=None,
         warnings=warnings + more,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
     if request.output is not None and found.witness:
         record = _with_file(record, found.witness, request.output, request, progress)

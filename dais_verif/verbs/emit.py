@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
-from dais_verif.base.errors import Argument, EmitterError, RequestError
+from dais_verif.base.errors import Argument, EmitterError
 from dais_verif.base.files import write_atomically
 from dais_verif.base.verilog_names import require_module_name
 from dais_verif.hardware.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
@@ -19,13 +20,15 @@ from dais_verif.spec.program import Program
 from dais_verif.spec.program.ports import Element, ports_of
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.arguments import require_types
 from dais_verif.verbs.machines.emit import emit_machine
 from dais_verif.verbs.networks.emit import emit_network
 from dais_verif.verbs.networks.forms import require_form
+from dais_verif.verbs.options import Request, option, options, require_options
 from dais_verif.verbs.overwrite_guard import require_no_loss, write_folder
 from dais_verif.verbs.pipelines import PipelineRequest
-from dais_verif.verbs.programs import read_program, require_number, require_range
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 
 __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
@@ -33,35 +36,55 @@ __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
 #: Numbers of beats after which a longer self-check has an additional signature, to show after how many beats it fails.
 _SHORTER = (1, 16, 256, 4096, 65536)
 
+_WRAPPER = "Wrapper"
+
 
 @dataclass(frozen=True, kw_only=True)
 class WrapRequest:
-    """The wrapper; None for settings that are not requested.
+    """The wrapper; None for settings that are not requested."""
 
-    Defaults are in parentheses. ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: add AXI4-Lite and a
-    self-check of ``check_beats`` vectors (4096). ``user_bits``: the width of TUSER (1). ``period``: the clock
-    period in ns, for constraints (5). For machines: ``stream``, a file that names the valid bits, enable and reset;
-    ``cycles``, the number of cycles per vector on a board (32).
-    """
-
-    wrap: str | None = None
-    axil: bool = False
-    user_bits: int | None = None
-    check_beats: int | None = None
-    period: float | None = None
-    stream: Path | None = None
-    cycles: int | None = None
+    wrap: str | None = option(
+        None,
+        "Also write the wrapper and all files of an FPGA project; -o names a folder.",
+        group=_WRAPPER,
+        choices=WRAPS,
+    )
+    axil: bool = option(
+        False, "With --wrap: add AXI4-Lite registers, counters and a self-check.", group=_WRAPPER, rare=True
+    )
+    user_bits: int | None = option(
+        None,
+        "With --wrap: width of TUSER in bits; 0 for none. Default: 1.",
+        group=_WRAPPER,
+        rare=True,
+        least=0,
+        most=4096,
+    )
+    check_beats: int | None = option(
+        None,
+        "With --axil: number of self-check vectors to compute the signature for. Default: 4096.",
+        group=_WRAPPER,
+        rare=True,
+        least=1,
+        most=1 << 20,
+    )
+    stream: Path | None = option(
+        None, "With --wrap axis: TOML file that names the valid signals of a machine.", group=_WRAPPER
+    )
+    cycles: int | None = option(
+        None,
+        "With --wrap uart, spi or fifo: cycles of a machine per vector. Default: 32.",
+        group=_WRAPPER,
+        least=1,
+        most=MOST_CYCLES,
+    )
+    period: float | None = option(
+        None, "With --wrap: clock period in ns, in the constraints. Default: 5.", group=_WRAPPER, rare=True
+    )
 
     def __post_init__(self) -> None:
         require_types(self)
-        require_number("period", self.period)
-        require_range("user_bits", self.user_bits, 0, 4096)
-        require_range("check_beats", self.check_beats, 1, 1 << 20)
-        require_range("cycles", self.cycles, 1, MOST_CYCLES)
-        if self.wrap not in (None, *WRAPS):
-            raise RequestError.of(
-                "{wrap} must be one of {wraps}, not {value!r}.", wraps=", ".join(WRAPS), value=self.wrap
-            )
+        require_options(self)
         streams = {"axil": self.axil or None, "user_bits": self.user_bits, "check_beats": self.check_beats}
         for name, value in {**streams, "period": self.period, "stream": self.stream, "cycles": self.cycles}.items():
             if value is not None and self.wrap is None:
@@ -96,28 +119,25 @@ class WrapRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmitRequest:
-    """A design to emit. ``output``: the file, or with a wrapper the folder, to write; None: only return Verilog.
+class EmitRequest(Request):
+    """A design to emit. ``output``: the file, or with a wrapper the folder, to write; None: only return Verilog."""
 
-    ``form``: the form of a network: ``unrolled``; or ``memory``, a machine with memories, in a folder. ``parallel``:
-    the largest number of parallel members per stage; ``at_once``: fused nodes, by number, that one member computes as a
-    whole.
-    """
+    verb: ClassVar[str] = "emit"
 
     program: AnyProgram
-    layout: str | None = None
-    top: str = "model"
-    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
-    wrapper: WrapRequest = field(default_factory=WrapRequest)
-    output: Path | None = None
-    form: str = "unrolled"
-    parallel: int = 1
-    at_once: tuple[int, ...] = ()
+    layout: str | None = common.layout()
+    top: str = common.top()
+    pipeline: PipelineRequest = options(PipelineRequest)
+    wrapper: WrapRequest = options(WrapRequest)
+    form: str = common.form()
+    parallel: int = common.parallel()
+    at_once: tuple[int, ...] = common.at_once()
+    output: Path | None = common.output("File to write; stdout if not given. --wrap: folder.", writes="any")
 
-    def __post_init__(self) -> None:
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         require_module_name(self.top)
         require_form(self.form, self.parallel, self.at_once)
-        require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
             raise EmitterError.of("{wrap} writes several files; name a folder for them with {output}")
         stream = self.wrapper.stream

@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import read_batch, read_raw_batch, read_tensors
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.machines.requests import require_no_options
 from dais_verif.verbs.networks.requests import inputs_of, require_no_configuration
+from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 
@@ -40,28 +42,39 @@ Sample = Literal["before", "after"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationRequest:
+class EvaluationRequest(Request):
     """A program to evaluate on the vectors in ``inputs``.
 
-    ``raw_inputs``: inputs are raw integers, in units of the port element's last bit. ``raw``: outputs are raw integers,
-    in units of the output's 2**-f. ``output``: a file to write: .npy, for a machine .npz, or else CSV. ``sample``: read
-    the outputs of a machine before or after the edge of each cycle. For a network, ``inputs`` must be numbers that its
-    inputs can hold, and may also be an .npz file with one array for each input. ``config``: the name of a configuration
-    of a folded network; None: the first.
+    For a network, these must be numbers that its inputs can hold, and may also be an .npz file with one array for each
+    input.
     """
 
+    verb: ClassVar[str] = "run"
+
     program: AnyProgram
-    inputs: Path
-    layout: str | None = None
-    raw_inputs: bool = False
-    raw: bool = False
-    engine: Engine = "auto"
-    jobs: int | None = None
-    unchecked: bool = False
-    printf: bool = False
-    output: Path | None = None
-    sample: Sample = "before"
-    config: str | None = None
+    layout: str | None = common.layout()
+    inputs: Path = option(REQUIRED, "Vectors (.npy, CSV): one row per vector, one column per input.", group="Vectors")
+    raw_inputs: bool = option(
+        False, "Inputs are raw integers, in units of the port element's last bit.", group="Program", rare=True
+    )
+    raw: bool = option(False, "Write raw integers, in units of each output's 2**-f, not real values.", group="Program")
+    engine: Engine = common.engine(ENGINES)
+    sample: Sample = option(
+        "before",
+        "For a machine: sample outputs before the edge of each cycle, or after it with the same inputs.",
+        group="Vectors",
+        rare=True,
+        choices=get_args(Sample),
+    )
+    config: str | None = option(
+        None, "For a network as a machine: the configuration. Default: the first.", group="Program", metavar="NAME"
+    )
+    printf: bool = option(
+        False, "Print what members of a kernel print, instead of the outputs.", group="Vectors", rare=True
+    )
+    jobs: int | None = common.jobs()
+    unchecked: bool = common.unchecked()
+    output: Path | None = common.output("File to write: .npy, else CSV; without it CSV on stdout.", writes="file")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError, VectorError, ViolationError
 from dais_verif.base.files import write_atomically
@@ -19,9 +20,10 @@ from dais_verif.golden.vm import (
 from dais_verif.record.explanation import CycleRecord
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.machines.explain import explain_machine, text_of
-from dais_verif.verbs.programs import read_program, require_counts
+from dais_verif.verbs.options import Request, option
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import batch_of
 
@@ -29,44 +31,39 @@ __all__ = ["Explanation", "ExplanationRequest", "explain"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplanationRequest:
-    """The vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
+class ExplanationRequest(Request):
+    """The vector of a program to explain; vectors and their numbers are those of a simulation with the same options."""
 
-    ``only_cone``: the output to whose fan-in cone the explanation is limited. ``as_json``: JSON lines, one object per
-    op, instead of text. ``output``: a file to write. ``unchecked``: a broken promise is not an error. For a machine:
-    explain ``cycle`` of ``sequence``; JSON is then one object, the record.
-    """
+    verb: ClassVar[str] = "explain"
 
     program: AnyProgram
-    layout: str | None = None
-    inputs: tuple[Path, ...] = ()
-    vectors: int = 1000
-    seed: int = 0
-    row: int = 0
-    only_cone: int | None = None
-    unchecked: bool = False
-    output: Path | None = None
-    as_json: bool = False
-    cycle: int | None = None
-    sequence: int = 0
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed, row=self.row, sequence=self.sequence)
-        if self.cycle is not None:
-            require_counts(cycle=self.cycle)
+    layout: str | None = common.layout()
+    inputs: tuple[Path, ...] = common.inputs()
+    vectors: int = common.vectors(1000)
+    seed: int = common.seed()
+    row: int = option(0, "The vector to explain, counted from 0.", group="Vectors", least=0)
+    only_cone: int | None = option(
+        None, "Only ops that output OUT depends on.", group="Vectors", metavar="OUT", least=0
+    )
+    cycle: int | None = option(None, "For a machine: the cycle to explain, counted from 0.", group="Vectors", least=0)
+    sequence: int = option(0, "For a machine: the sequence to explain.", group="Vectors", least=0)
+    unchecked: bool = common.unchecked()
+    output: Path | None = common.output("File to write; stdout if not given.", writes="file")
+    as_json: bool = option(
+        False, "Write JSON lines, one object per op, instead of text.", group="Output", name="json", keyword="as_json"
+    )
 
 
 @dataclass(frozen=True)
 class Explanation:
     """One line per op, and a line that counts promises. ``violation``: the first broken promise, in words.
 
-    For a machine, one line per element; ``cycle``: the same content as a record.
+    For a machine, one line per element; ``record``: the same content as a record.
     """
 
     text: str
     violation: str | None
-    cycle: CycleRecord | None = None
+    record: CycleRecord | None = None
 
     def raise_for_violation(self) -> None:
         """Raise ``ViolationError`` if a promise is broken."""

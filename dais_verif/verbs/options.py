@@ -6,18 +6,22 @@ functions, and a request checks itself and spells itself as a command line by th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from dais_verif.base.errors import Argument, RequestError
-from dais_verif.verbs.arguments import path_from, paths_from
+from dais_verif.base.own_command import own_command
+from dais_verif.subject.given import path_of
+from dais_verif.verbs.arguments import path_from, paths_from, program_from, require_types, required_path, texts_from
 from dais_verif.verbs.programs import require_counts, require_positive, require_range
 
 __all__ = [
+    "REQUIRED",
     "Declared",
     "Option",
+    "Request",
     "build",
     "declared",
     "from_keywords",
@@ -26,6 +30,9 @@ __all__ = [
     "require_options",
     "words_of",
 ]
+
+#: In place of a default: the option must be given.
+REQUIRED: Any = MISSING
 
 _OPTION, _NESTED = "option", "options"
 
@@ -39,7 +46,8 @@ class Option:
     allowed values; ``positive``: above 0. ``parse`` makes the value of the text in a command line, and ``show`` the
     text of the value; ``take`` makes the value of what Python gives, which is of the type ``accepts``. The line that
     reproduces a run has the option if it is not the default, ``always``, or not if it is not ``told``.
-    ``default_text``: the default in words.
+    ``default_text``: the default in words. ``writes``: the path is a ``file`` or ``folder`` that the verb writes, or
+    ``any`` of both. ``off``: the name of the opposite of a flag, if it has one besides ``--no-``.
     """
 
     help: str
@@ -60,16 +68,32 @@ class Option:
     metavar: str | None = None
     default_text: str | None = None
     hidden: bool = False
+    writes: str = ""
+    off: str | None = None
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """The options of ``kind`` without some, in a field whose value is ``make`` of them; None: they are the value."""
+
+    kind: type[Any]
+    make: Callable[[Any], Any] | None
+    without: Collection[str]
 
 
 class Declared(NamedTuple):
-    """A declared option. ``type``: its annotation without None. ``within``: the field that holds it, if nested."""
+    """A declared option. ``type``: its annotation without None. ``within``: the field that holds it, if nested.
+
+    ``made``: the nested value is not the options themselves, but is made of them.
+    """
 
     field: str
     type: str
     value: Any
     option: Option
+    required: bool = False
     within: str | None = None
+    made: bool = False
 
     @property
     def spelled(self) -> str:
@@ -91,14 +115,19 @@ def option(default: Any, help: str, *, group: str, **more: Any) -> Any:
     return field(default=default, metadata={_OPTION: Option(help=help, group=group, **more)})
 
 
-def options(kind: type[Any]) -> Any:
-    """Return a field of a request whose own fields are options."""
-    return field(default_factory=kind, metadata={_NESTED: kind})
+def options(
+    kind: type[Any], make: Callable[[Any], Any] | None = None, *, empty: Any = None, without: Collection[str] = ()
+) -> Any:
+    """Return a field of a request that holds the options of ``kind``, or what ``make`` makes of them.
+
+    ``empty``: makes the default. ``without``: keywords of options that the request does not have.
+    """
+    return field(default_factory=empty or kind, metadata={_NESTED: _Nested(kind, make, without)})
 
 
 @cache
 def _of_class(kind: Any) -> tuple[Declared, ...]:
-    return tuple(_declared(kind, None))
+    return tuple(_declared(kind))
 
 
 def declared(kind: type[Any]) -> tuple[Declared, ...]:
@@ -107,13 +136,18 @@ def declared(kind: type[Any]) -> tuple[Declared, ...]:
     return _of_class(hashed)
 
 
-def _declared(kind: type[Any], within: str | None) -> Iterator[Declared]:
+def _declared(kind: type[Any]) -> Iterator[Declared]:
     for one in fields(kind):
         if _OPTION in one.metadata:
-            default = () if one.default is MISSING else one.default
-            yield Declared(one.name, str(one.type).removesuffix(" | None"), default, one.metadata[_OPTION], within)
+            required = one.default is MISSING
+            default = None if required else one.default
+            said = str(one.type).removesuffix(" | None")
+            yield Declared(one.name, said, default, one.metadata[_OPTION], required)
         elif _NESTED in one.metadata:
-            yield from _declared(one.metadata[_NESTED], one.name)
+            nested = one.metadata[_NESTED]
+            for inner in declared(nested.kind):
+                if inner.keyword not in nested.without:
+                    yield inner._replace(within=one.name, made=nested.make is not None)
 
 
 def build(kind: type[Any], values: Mapping[str, Any], **own: Any) -> Any:
@@ -124,28 +158,50 @@ def build(kind: type[Any], values: Mapping[str, Any], **own: Any) -> Any:
         if one.keyword in values:
             (flat if one.within is None else nested.setdefault(one.within, {}))[one.field] = values[one.keyword]
     for held in fields(kind):
-        if _NESTED in held.metadata:
-            flat[held.name] = held.metadata[_NESTED](**nested.get(held.name, {}))
+        if _NESTED in held.metadata and held.name not in own:
+            said = held.metadata[_NESTED]
+            inner = said.kind(**nested.get(held.name, {}))
+            flat[held.name] = inner if said.make is None else said.make(inner)
     return kind(**flat)
 
 
-def from_keywords(kind: type[Any], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the values of the options of ``kind`` that Python gives as ``keywords``."""
-    return {one.keyword: _taken(one, keywords[one.keyword]) for one in declared(kind) if one.keyword in keywords}
+def from_keywords(kind: type[Any], keywords: Mapping[str, Any]) -> Any:
+    """Return the request ``kind`` for ``keywords`` as Python gives them."""
+    known = declared(kind)
+    values = {one.keyword: _taken(one, keywords[one.keyword]) for one in known if one.keyword in keywords}
+    others = [one for one in fields(kind) if one.name in keywords and _OPTION not in one.metadata]
+    own = {one.name: _own(one.name, str(one.type), keywords[one.name]) for one in others if one.name not in values}
+    return build(kind, values, **own)
 
 
 def _taken(one: Declared, value: Any) -> Any:
     if one.option.take is not None:
         return one.option.take(value)
     if one.type == "Path":
-        return path_from(one.keyword, value)
+        return (
+            required_path(one.keyword, value)
+            if one.required or one.value is not None
+            else path_from(one.keyword, value)
+        )
+    if one.type in ("tuple[str, ...]", "tuple[int, ...]"):
+        return texts_from(one.keyword, value)
     return paths_from(one.keyword, value) if one.type == "tuple[Path, ...]" else value
+
+
+def _own(name: str, kind: str, value: Any) -> Any:
+    if kind == "AnyProgram":
+        return program_from(value)
+    if kind in ("Path", "str | Path"):
+        return required_path(name, value)
+    return tuple(map(str, paths_from(name, value))) if kind == "tuple[str, ...]" else value
 
 
 def words_of(request: Any) -> list[str]:
     """Return the options of ``request`` as arguments of its command."""
     words: list[str] = []
     for one in declared(type(request)):
+        if one.made:
+            continue
         value = one.of(request)
         if value is None or not one.option.told or (value == one.value and not one.option.always):
             continue
@@ -153,7 +209,8 @@ def words_of(request: Any) -> list[str]:
             words.append(one.spelled if value else one.spelled.replace("--", "--no-", 1))
         else:
             words += [word for each in _each(value) for word in (one.spelled, one.option.show(each))]
-    return words
+    made = [one.name for one in fields(request) if _NESTED in one.metadata and one.metadata[_NESTED].make is not None]
+    return [*words, *(word for name in made for word in getattr(request, name).words())]
 
 
 def _each(value: Any) -> tuple[Any, ...]:
@@ -163,22 +220,27 @@ def _each(value: Any) -> tuple[Any, ...]:
 def require_options(request: Any) -> None:
     """Raise ``RequestError`` if an option of ``request`` is outside its range, or none of its choices."""
     for one in declared(type(request)):
-        value, rule = one.of(request), one.option
-        if value is None:
-            continue
-        if rule.choices and value not in rule.choices:
-            known = ", ".join(rule.choices)
-            raise RequestError.of(
-                "{name} must be one of {known}, not {value!r}.", name=Argument(one.keyword), known=known, value=value
-            )
-        if one.type == "float" and rule.most is not None:
-            _require_between(one, value)
-        elif rule.least is not None and rule.most is not None:
-            require_range(one.field, value, rule.least, rule.most)
-        elif rule.least == 0:
-            require_counts(**{one.field: value})
-        elif rule.positive:
-            require_positive(**{one.field: value})
+        for value in () if one.made else _each(one.of(request)):
+            if value is not None:
+                require_value(one, value)
+
+
+def require_value(one: Declared, value: Any) -> None:
+    """Raise ``RequestError`` if ``value`` is outside the range of an option, or none of its choices."""
+    rule = one.option
+    if rule.choices and value not in rule.choices:
+        known = ", ".join(rule.choices)
+        raise RequestError.of(
+            "{name} must be one of {known}, not {value!r}.", name=Argument(one.keyword), known=known, value=value
+        )
+    if one.type == "float" and rule.most is not None:
+        _require_between(one, value)
+    elif rule.least is not None and rule.most is not None:
+        require_range(one.keyword, value, rule.least, rule.most)
+    elif rule.least is not None:
+        require_counts(rule.least, **{one.keyword: value})
+    elif rule.positive:
+        require_positive(**{one.keyword: value})
 
 
 def _require_between(one: Declared, value: float) -> None:
@@ -191,3 +253,38 @@ def _require_between(one: Declared, value: float) -> None:
             most=most,
             value=value,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a verb is asked for. A subclass declares its options, and names the ``verb`` of the command line.
+
+    ``command``: the command line of the request, or a function that takes additional arguments and returns it; None:
+    derived from the request.
+    """
+
+    verb: ClassVar[str]
+
+    command: str | Callable[[Sequence[str]], str] | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_options(self)
+        self.require()
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
+
+    def arguments(self) -> list[str]:
+        """Return the words before the options; ``PROGRAM`` stands for a program without a file."""
+        return [path_of(vars(self)["program"])]
+
+    def words(self) -> list[str]:
+        """Return the arguments of ``dais-verif`` for this request."""
+        return [*self.verb.split(), *self.arguments(), *words_of(self)]
+
+    def reproduce(self, more: Sequence[str] = ()) -> str:
+        """Return the command line of this request, with the additional arguments ``more``."""
+        if self.command is None:
+            return own_command([*self.words(), *more])
+        return self.command if isinstance(self.command, str) else self.command(more)

@@ -6,9 +6,9 @@ import io
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError
-from dais_verif.base.own_command import own_command
 from dais_verif.golden.vm import (
     ENGINES,
     Profile,
@@ -19,10 +19,10 @@ from dais_verif.golden.vm import (
 from dais_verif.record.evaluation import InstructionKind, ProfileRecord, TimedInstruction, TimedSequence
 from dais_verif.record.program import ProgramInfo
 from dais_verif.subject import open_for
-from dais_verif.subject.given import AnyProgram, path_of
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
-from dais_verif.verbs.programs import read_program, require_counts
+from dais_verif.subject.given import AnyProgram
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import batch_of
 
@@ -30,45 +30,28 @@ __all__ = ["ENGINES", "Profiled", "ProfileRequest", "profile"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileRequest:
-    """A program to time, and vectors. Times are means over ``samples`` calls, without the first if ``ignore_first``.
+class ProfileRequest(Request):
+    """A program to time, and vectors. Times are means over ``samples`` calls, without the first if ``ignore_first``."""
 
-    ``top_k``: how many kinds of instruction to list. ``pullback``: time the pullback, too. ``command``: the command
-    line of this request; None: derived from the request.
-    """
+    verb: ClassVar[str] = "run --profile"
 
     program: AnyProgram
-    layout: str | None = None
-    inputs: tuple[Path, ...] = ()
-    vectors: int = 2048
-    seed: int = 0
-    engine: str = "auto"
-    samples: int = 10
-    ignore_first: bool = False
-    top_k: int = 10
-    pullback: bool = False
-    command: str | None = None
+    layout: str | None = common.layout()
+    inputs: tuple[Path, ...] = common.inputs()
+    vectors: int = common.vectors(2048)
+    seed: int = common.seed()
+    engine: str = common.engine(ENGINES, "Engine to time.")
+    samples: int = option(10, "Number of calls to average.", group="Profile", rare=True, least=1, always=True)
+    ignore_first: bool = option(False, "Do not count the first call.", group="Profile", rare=True)
+    top_k: int = option(10, "Number of instruction kinds to list.", group="Profile", rare=True, least=1, always=True)
+    pullback: bool = option(False, "Time the pullback too.", group="Profile", rare=True)
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed, samples=self.samples)
+    def require(self) -> None:
+        """Raise ``RequestError`` if nothing would be measured."""
         if self.ignore_first and self.samples == 1:
             raise RequestError.of(
                 "with {samples} 1, {ignore_first} leaves nothing to measure; use {samples} 2 or more."
             )
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--layout": self.layout,
-            "--vectors": self.vectors,
-            "--seed": self.seed,
-            "--engine": self.engine,
-            "--samples": self.samples,
-            "--top-k": self.top_k,
-        }
-        flags = {"--ignore-first": self.ignore_first, "--pullback": self.pullback}
-        return ["run", "--profile", path_of(self.program), *option_words(valued, flags, self.inputs)]
 
 
 @dataclass(frozen=True)
@@ -103,7 +86,7 @@ def profile(request: ProfileRequest, *, progress: Progress = SILENT) -> Profiled
         program=ProgramInfo.of(program),
         seed=request.seed,
         vectors=batch.rows,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         sequences=[_sequence(each, request.top_k) for each in profiles],
     )
     return Profiled(record, text.getvalue())

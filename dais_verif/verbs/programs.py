@@ -6,7 +6,6 @@ A file may hold a network, which is unrolled.
 from __future__ import annotations
 
 import warnings
-from math import inf
 from pathlib import Path
 
 from dais_verif.base.errors import Argument, ProgramError, RequestError
@@ -20,9 +19,7 @@ from dais_verif.verbs.progress import Progress
 __all__ = [
     "read_program",
     "require_counts",
-    "require_finite_number",
     "require_no_rtl",
-    "require_number",
     "require_positive",
     "require_range",
     "rtl_unused",
@@ -72,12 +69,15 @@ def require_no_rtl(program: AnyProgram, why: str) -> None:
         )
 
 
-def require_counts(**counts: int) -> None:
-    """Raise ``RequestError`` unless each of ``counts``, arguments by their names, is an integer of 0 or more."""
+def require_counts(least: int = 0, /, **counts: int) -> None:
+    """Raise ``RequestError`` unless each of ``counts``, arguments by name, is an integer of ``least`` or more."""
     for name, value in counts.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise RequestError.of(
-                "{name} must be a number, 0 or more, not {value!r}.", name=Argument(name), value=value
+                "{name} must be a number, {least} or more, not {value!r}.",
+                name=Argument(name),
+                least=least,
+                value=value,
             )
 
 
@@ -87,19 +87,6 @@ def require_range(name: str, value: int | None, least: int, most: int) -> None:
         raise RequestError.of(
             "{name} must be {least} to {most}, not {value!r}.", name=Argument(name), least=least, most=most, value=value
         )
-
-
-def require_number(name: str, value: float | None) -> None:
-    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a number, or None."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise RequestError.of("{name} must be a number, not {value!r}.", name=Argument(name), value=value)
-
-
-def require_finite_number(name: str, value: float | None) -> None:
-    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a finite number, or None."""
-    require_number(name, value)
-    if value is not None and not -inf < value < inf:
-        raise RequestError.of("{name} must be a finite number, not {value!r}.", name=Argument(name), value=value)
 
 
 def require_positive(**seconds: float | None) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.files import write_atomically
 from dais_verif.base.text import counted
@@ -18,9 +19,10 @@ from dais_verif.record.sensitivity import FlipCounts, FlipEffect, FlippedBit, Le
 from dais_verif.spec.program import Program
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import read_program, require_counts, require_positive
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import batch_of
 
@@ -28,26 +30,25 @@ __all__ = ["SensitivityRequest", "rank_sensitivity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivityRequest:
-    """A program and the vectors to flip bits in. ``bits``: flip every bit of each op, else only the last bit.
+class SensitivityRequest(Request):
+    """A program and the vectors to flip bits in."""
 
-    ``timeout``: seconds after which no more flips are started. ``output``: a file for all effects: .json, else CSV.
-    """
+    verb: ClassVar[str] = "sensitivity"
 
     program: AnyProgram
-    layout: str | None = None
-    bits: bool = False
-    vectors: int = 64
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    unchecked: bool = False
-    timeout: float = 120.0
-    output: Path | None = None
+    layout: str | None = common.layout()
+    bits: bool = option(False, "Flip every bit of every op, not only the last one.", group="Other")
+    vectors: int = common.vectors(64)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    unchecked: bool = common.unchecked()
+    timeout: float = common.timeout(
+        120.0, "Seconds after which no more flips are started; the report then says which were left out."
+    )
+    output: Path | None = common.output("File for all effects: .json, else CSV.", writes="file")
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed)
-        require_positive(timeout=self.timeout)
+    def require(self) -> None:
+        """Raise ``RequestError`` if the output would destroy what is read."""
         require_no_loss(self.output, program=self.program, inputs=self.inputs)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from dais_verif.base.errors import Argument, InputError, RequestError
 from dais_verif.base.files import read_plain
@@ -19,31 +19,22 @@ from dais_verif.hardware.synthesis.netlist import RECORD, find_netlist
 from dais_verif.hardware.synthesis.yosys import NETLIST
 from dais_verif.record.build import BUILD_RECORD
 from dais_verif.subject.design_folders import design_mark
-from dais_verif.verbs.design_options import DesignOptions
+from dais_verif.verbs.design_options import SORTS, DesignOptions, Sort
 from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.options import options
 from dais_verif.verbs.pins import Pins
 from dais_verif.verbs.pipelines import PipelineRequest
 from dais_verif.verbs.read_back.bitstreams import BitstreamFile, link_of
 from dais_verif.verbs.wrapper import FACTS, find_wrapper
 
-__all__ = ["ALL", "Sort", "design_request", "recognised"]
+__all__ = ["design_option", "design_request", "recognised", "rtl_option"]
 
-
-class Sort(Enum):
-    """What a design can be besides RTL, in words."""
-
-    NETLIST = "a netlist"
-    BITSTREAM = "a bitstream"
-    WRAPPED = "a wrapped core"
-
-
-ALL = tuple(Sort)
 
 #: The files by which folders of ``synth``, ``build`` and ``emit --wrap`` are known.
 _MARKS = {RECORD: Sort.NETLIST, BUILD_RECORD: Sort.BITSTREAM, FACTS: Sort.WRAPPED}
 
 
-def design_request(options: DesignOptions, takes: Collection[Sort] = ALL) -> DesignRequest:
+def design_request(options: DesignOptions, takes: Collection[Sort] = SORTS) -> DesignRequest:
     """Return the request for the design that ``options`` name. Raises the errors of ``recognised``."""
     # Emit all pins, so that all of their functions are exercised.
     asked = {"reset": True, "enable": True, "valid": True} if options.stages or options.max_depth is not None else {}
@@ -62,7 +53,25 @@ def design_request(options: DesignOptions, takes: Collection[Sort] = ALL) -> Des
     return recognised(design, options, takes)
 
 
-def recognised(asked: DesignRequest, brought: DesignOptions, takes: Collection[Sort] = ALL) -> DesignRequest:
+#: Options that make no sense for RTL from files.
+_NOT_OF_RTL = (
+    *("stages", "max_depth", "delay_model", "target", "pins", "device", "hints"),
+    *("netlist", "bitstream", "wrapped"),
+)
+
+
+def design_option(*takes: Sort, without: Collection[str] = ()) -> Any:
+    """Declare the design of a request: RTL, what the verb ``takes`` besides, or emitted RTL."""
+    left_out = (*without, *(() if Sort.WRAPPED in takes else ("wrapped",)))
+    return options(DesignOptions, lambda given: design_request(given, takes), empty=DesignRequest, without=left_out)
+
+
+def rtl_option(*takes: Sort, without: Collection[str] = ()) -> Any:
+    """Declare the design of a request that the user must bring, or that others describe."""
+    return design_option(*takes, without=(*_NOT_OF_RTL, *without))
+
+
+def recognised(asked: DesignRequest, brought: DesignOptions, takes: Collection[Sort] = SORTS) -> DesignRequest:
     """Return ``asked`` with the netlist, bitstream or wrapped core that is among its RTL or ``brought``.
 
     Raises ``RequestError`` if that is ambiguous, is none that the caller ``takes``, or has options of another sort.

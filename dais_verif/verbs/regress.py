@@ -10,10 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import get_args
+from typing import ClassVar, get_args
 
 from dais_verif.base.errors import RegressionError, RequestError, ToolError
-from dais_verif.base.own_command import own_command
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.tools import cache_dir
 from dais_verif.base.version import VERSION
@@ -36,9 +35,8 @@ from dais_verif.golden.fast import threads
 from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.read import read_record
 from dais_verif.subject.run_inputs import digest_of_tools
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
-from dais_verif.verbs.programs import require_counts
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.work_folder import locked
 
@@ -51,7 +49,6 @@ DEFAULT_FOLDER = Path("dais-verif-regress")
 
 _HISTORY = Path("regress", "history.sqlite")
 _MOST_SHARDS = 10_000
-_MOST_RETRIES = 100
 
 
 def shard_from(text: str) -> tuple[int, int]:
@@ -63,85 +60,83 @@ def shard_from(text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegressionRequest:
+class RegressionRequest(Request):
     """Simulations to run. Fields that are empty or None follow the manifests, or else the defaults of ``regress``.
 
-    ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the folder or record of an earlier run whose
-    seeds are used; ``fresh_seed``: draw a random seed. ``stages``: pipeline stages of the emitted RTL, 0:
-    combinational. ``shard``: ``(2, 5)`` is the second of five shares. ``resume``: reuse the finished jobs of an
-    interrupted run in the same folder; ``rerun_failed``: reuse only the jobs that passed there. ``retries``: further
-    attempts at a failed job; a job whose attempts differ is flaky, which ``allow_flaky`` accepts if the last attempt
-    passed. ``timeout``: seconds for each attempt. ``cluster``: ``local[:N]``, ``tls://host:port``, ``slurm[:N]`` or
-    ``lsf[:N]`` of Dask. ``command``: the command line of this request; None: derived from the request.
+    ``paths``: programs, folders, globs, or TOML manifests.
     """
 
-    paths: tuple[str, ...]
-    simulators: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = ()
-    seed_from: Path | None = None
-    fresh_seed: bool = False
-    vectors: int | None = None
-    stages: tuple[int, ...] = ()
-    jobs: int | None = None
-    shard: tuple[int, int] | None = None
-    fail_fast: bool = False
-    resume: bool = False
-    rerun_failed: bool = False
-    retries: int = 1
-    allow_flaky: bool = False
-    timeout: float | None = None
-    cluster: str | None = None
-    output: Path = DEFAULT_FOLDER
-    command: str | None = None
+    verb: ClassVar[str] = "regress"
 
-    def __post_init__(self) -> None:
-        require_types(self)
+    paths: tuple[str, ...]
+    simulators: tuple[str, ...] = option(
+        (),
+        "Simulator; may be repeated. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
+        group="Simulators",
+        name="sim",
+        keyword="simulators",
+        choices=SIMULATORS,
+    )
+    seeds: tuple[int, ...] = option(
+        (), "Seed; may be repeated.  [default: 0]", group="Vectors", name="seed", keyword="seeds", least=0
+    )
+    seed_from: Path | None = option(
+        None, "Use the seeds of an earlier run: its folder or regression.json.", group="Vectors", rare=True
+    )
+    fresh_seed: bool = option(False, "Draw a random seed, which is printed and recorded.", group="Vectors", rare=True)
+    vectors: int | None = common.vectors(None, "Vectors to generate for each job.  [default: 1000]")
+    stages: tuple[int, ...] = option(
+        (),
+        "Number of pipeline stages of the emitted RTL, 0: combinational; may be repeated. Manifests have a key for it.",
+        group="Clocks and pipelines",
+        least=0,
+    )
+    jobs: int | None = common.jobs()
+    shard: tuple[int, int] | None = option(
+        None,
+        "Only share I of N (N machines).",
+        group="Runs",
+        metavar="I/N",
+        parse=shard_from,
+        show=lambda shard: f"{shard[0]}/{shard[1]}",
+        take=lambda shard: tuple(shard) if isinstance(shard, list) else shard,
+    )
+    fail_fast: bool = option(False, "Stop at the first failure.", group="Runs", off="keep-going")
+    resume: bool = option(False, "Reuse the finished jobs of an interrupted run in the same folder.", group="Runs")
+    rerun_failed: bool = option(False, "Reuse only the jobs that passed there, and run the others again.", group="Runs")
+    retries: int = option(
+        1,
+        "Further attempts at a failed job; if results differ, it is flaky.",
+        group="Runs",
+        rare=True,
+        least=0,
+        most=100,
+    )
+    allow_flaky: bool = option(False, "A flaky job passes if its last attempt did.", group="Runs", rare=True)
+    timeout: float | None = common.timeout(
+        None, f"Time limit for each attempt, in seconds.  [default: {DEFAULT_TIMEOUT:g}]"
+    )
+    cluster: str | None = common.cluster("Run")
+    output: Path = common.output(
+        "Folder to keep: regression.json, journal.jsonl, and a folder for each job.", DEFAULT_FOLDER
+    )
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
         if not self.paths:
             raise RequestError.of("{paths} must name programs, folders, globs or manifests.")
         if sum((bool(self.seeds), self.seed_from is not None, self.fresh_seed)) > 1:
             raise RequestError.of("{seeds}, {seed_from} and {fresh_seed} exclude each other.")
         if self.resume and self.rerun_failed:
             raise RequestError.of("{resume} also reuses failed jobs, and {rerun_failed} does not: give only one.")
-        for simulator in self.simulators:
-            if simulator not in SIMULATORS:
-                raise RequestError.of(
-                    "{simulators} must be one of {known}, not {value!r}.", known=", ".join(SIMULATORS), value=simulator
-                )
-        for seed in self.seeds:
-            require_counts(seeds=seed)
-        for stages in self.stages:
-            require_counts(stages=stages)
-        require_counts(vectors=self.vectors or 0, retries=self.retries)
-        if self.retries > _MOST_RETRIES:
-            raise RequestError.of("{retries} {value} must be at most {most}.", value=self.retries, most=_MOST_RETRIES)
-        if self.timeout is not None and not 0 < self.timeout <= 1e9:
-            raise RequestError.of("{timeout} {value} must be a number of seconds above 0.", value=self.timeout)
         if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1] <= _MOST_SHARDS:
             raise RequestError.of(
                 "{shard} {part}/{parts} must be like 2/5: the second of five.", part=self.shard[0], parts=self.shard[1]
             )
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        many = {"--sim": self.simulators, "--seed": self.seeds, "--stages": self.stages}
-        valued = {
-            "--seed-from": self.seed_from,
-            "--vectors": self.vectors,
-            "--shard": self._shard,
-            "--retries": None if self.retries == 1 else self.retries,
-            "--timeout": self.timeout,
-            "--cluster": self.cluster,
-            "--output": None if self.output == DEFAULT_FOLDER else self.output,
-        }
-        flags = {
-            "--fresh-seed": self.fresh_seed,
-            "--fail-fast": self.fail_fast,
-            "--resume": self.resume,
-            "--rerun-failed": self.rerun_failed,
-            "--allow-flaky": self.allow_flaky,
-        }
-        words = [word for option, values in many.items() for value in values for word in (option, str(value))]
-        return ["regress", *self.paths, *words, *option_words(valued, flags)]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [*self.paths]
 
     @property
     def _shard(self) -> str | None:
@@ -168,7 +163,7 @@ def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> Regre
     settings = Settings(
         folder=request.output.absolute(),
         cwd=Path.cwd(),
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         tools=_tools(plan),
         made_by=digest_of_tools(_behind(plan)),
         take_over="all" if request.resume else "passed" if request.rerun_failed else "none",

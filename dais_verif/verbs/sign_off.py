@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from dais_verif.base.errors import PolicyError, RequestError
 from dais_verif.base.files import make_folder
-from dais_verif.base.own_command import own_command
 from dais_verif.base.toolchain.sources import is_vhdl
 from dais_verif.compile.network_folder import holds_network, verified_files
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
@@ -24,13 +23,15 @@ from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
 from dais_verif.subject import open_for
 from dais_verif.subject.given import is_folder
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.design_options import SORTS
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.machines.designs import opened_design
-from dais_verif.verbs.programs import read_program, require_counts
+from dais_verif.verbs.options import Request, option
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
+from dais_verif.verbs.recognition import rtl_option
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -39,34 +40,41 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignOffRequest:
+class SignOffRequest(Request):
     """A design to sign off, and the policy for it.
 
-    ``program``: a project folder, or a file of a program or a machine; the certificate is about a file. ``policy``: a
-    TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy. ``seed``: a seed to
-    use instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function
-    that takes a prompt and returns the passphrase of the key. ``output``: the folder that is kept; None:
-    ``default_folder``. ``paranoid``: compile Verilator's runtime again, even if it is installed. ``command``: the
-    command line of this request; None: derived from the request.
+    ``program``: a project folder, or a file of a program or a machine; the certificate is about a file. ``design``:
+    user RTL, instead of the RTL of the policy. ``passphrase``: a function that takes a prompt and returns the
+    passphrase of the key.
     """
 
+    verb: ClassVar[str] = "signoff"
+
     program: str | Path
-    layout: str | None = None
-    policy: Path | None = None
-    design: DesignRequest = field(default_factory=DesignRequest)
-    seed: int | None = None
-    key: Path | None = None
+    layout: str | None = common.layout()
+    policy: Path | None = option(None, "TOML file with the requirements. Default: a built-in policy.", group="Sign-off")
+    design: DesignRequest = rtl_option(*SORTS)
+    seed: int | None = common.seed(None, "Seed of the vectors, in place of the policy's seeds.")
+    key: Path | None = option(
+        None,
+        "Sign the certificate with this Ed25519 key, as ssh-keygen writes it.",
+        group="Sign-off",
+        name="sign",
+        keyword="key",
+    )
     passphrase: Callable[[str], str] | None = None
-    jobs: int | None = None
-    paranoid: bool = False
-    output: Path | None = None
-    command: str | None = None
+    paranoid: bool = common.paranoid()
+    jobs: int | None = common.jobs()
+    output: Path | None = common.output("Folder for certificate, record and evidence. Default: signoff-PROGRAM.")
 
     def __post_init__(self) -> None:
-        design = self.design
         if not isinstance(self.program, str | Path):
             raise RequestError("a sign-off certifies a file: give the path of the program.")
-        require_types(self)
+        super().__post_init__()
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
+        design = self.design
         if not design.rtl and not is_folder(self.program) and (design.ports or design.pins.given):
             raise RequestError.of("{ports} and {clock} are for RTL from files; give the files with {rtl}.")
         if design.parameters:
@@ -75,24 +83,11 @@ class SignOffRequest:
             raise RequestError(
                 "a sign-off takes pipelines, wrappers, netlists and bitstreams from the policy, not as a design."
             )
-        require_counts(seed=self.seed or 0)
 
     @property
     def folder(self) -> Path:
         """The folder that receives the certificate, the record and the evidence."""
         return self.output or default_folder(Path(self.program))
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--layout": self.layout,
-            "--policy": self.policy,
-            "--seed": self.seed,
-            "--sign": self.key,
-            "--output": self.output,
-        }
-        flags = {"--paranoid": self.paranoid}
-        return ["signoff", str(self.program), *option_words(valued, flags), *self.design.words()]
 
 
 def default_folder(program: Path) -> Path:
@@ -146,7 +141,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             request.layout,
             given,
             folder,
-            reproduce=own_command(request.words()) if request.command is None else request.command,
+            reproduce=request.reproduce(),
             warnings=warnings,
             jobs=request.jobs,
             paranoid=request.paranoid,

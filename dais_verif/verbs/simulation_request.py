@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError
-from dais_verif.base.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS, VHDL_SIMULATORS
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS
 from dais_verif.stimulus.pseudo_exhaustive.vectors import MAX_BITS
-from dais_verif.subject.given import AnyProgram, path_of
+from dais_verif.subject.given import AnyProgram
 from dais_verif.verbs import common_options as common
-from dais_verif.verbs.arguments import require_types
 from dais_verif.verbs.cover import DIRECTED, Covering
+from dais_verif.verbs.design_options import SORTS
 from dais_verif.verbs.designs import DesignRequest
-from dais_verif.verbs.options import option, options, require_options, words_of
+from dais_verif.verbs.options import Request, option, options
 from dais_verif.verbs.overwrite_guard import require_no_loss
+from dais_verif.verbs.recognition import design_option
 
 __all__ = [
     "ALL",
@@ -44,19 +44,20 @@ def vectors_in_icarus(text: str) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationRequest:
+class SimulationRequest(Request):
     """The design and the options of a simulation.
 
     ``simulator``: None: selected by the RTL. ``icarus_vectors``: how many vectors Icarus compares in addition to
     Verilator; None: as many as it can until Verilator ends. ``exhaustive_bits``: outputs that depend on at most this
     number of input bits are checked for all values of these bits if that takes about a second, or always with
-    ``exhaustive``. ``command``: a function that takes additional arguments and returns the command line for the record;
-    None: derived from the request.
+    ``exhaustive``.
     """
+
+    verb: ClassVar[str] = "sim"
 
     program: AnyProgram
     layout: str | None = common.layout()
-    design: DesignRequest = field(default_factory=DesignRequest)
+    design: DesignRequest = design_option(*SORTS)
     simulator: str | None = option(
         None,
         "Simulator. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
@@ -90,10 +91,7 @@ class SimulationRequest:
         False, "Also compare the messages that members of a kernel print.", group="Vectors", rare=True
     )
     out_of_range: bool = option(
-        False,
-        "Also generate inputs beyond intervals that da4ml's JSON declares.",
-        group="Vectors",
-        rare=True,
+        False, "Also generate inputs beyond intervals that da4ml's JSON declares.", group="Vectors", rare=True
     )
     waves: bool = option(
         False, "Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.", group="Simulators"
@@ -126,20 +124,10 @@ class SimulationRequest:
     jobs: int | None = common.jobs()
     timeout: float | None = common.timeout(None, "Time limit for each build and each run, in seconds.")
     output: Path | None = common.output("Folder to keep: result.json, RTL, vectors, logs, waves.")
-    command: Callable[[Sequence[str]], str] | None = None
 
-    def __post_init__(self) -> None:
-        require_types(self)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         if self.design.wrapped is not None and self.exhaustive:
             raise RequestError.of("{exhaustive} is not for {wrapped}: exhaust the core, which sim verifies without it.")
-        require_options(self)
         written = ("result.json", DIRECTED, *self.design.written)
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
-
-    def reproduce(self, more: Sequence[str] = ()) -> str:
-        """Return the command line of this request, with the additional arguments ``more``."""
-        return self.command(more) if self.command is not None else own_command([*self.words(), *more])
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request; ``PROGRAM`` stands for a program without a file."""
-        return ["sim", path_of(self.program), *words_of(self), *self.design.words()]

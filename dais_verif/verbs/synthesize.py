@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import NetlistError, RequestError, ToolError
 from dais_verif.base.files import require_plain, write_atomically
@@ -28,12 +29,13 @@ from dais_verif.spec.program import Program
 from dais_verif.subject import open_for
 from dais_verif.subject.design_folders import brings_rtl
 from dais_verif.subject.given import AnyProgram, is_folder, path_of
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.machines.requests import require_no_options
+from dais_verif.verbs.options import REQUIRED, Request, option, options
 from dais_verif.verbs.overwrite_guard import require_no_loss
 from dais_verif.verbs.pipelines import PipelineRequest
-from dais_verif.verbs.programs import read_program, require_positive, require_range
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
 from dais_verif.verbs.work_folder import WorkFolder, work_folder
@@ -42,41 +44,53 @@ __all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthesisRequest:
+class SynthesisRequest(Request):
     """A design to synthesize, and the FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
     ``rtl``: user files or a project folder; if empty, the RTL of a project folder given as the program, or RTL that is
-    emitted with ``pipeline``. ``top``: None: the top of the folder, or ``model``. ``alumacc``: let Yosys merge
-    chains of sums. ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: the clock
-    of user RTL, if it has one. ``timeout``: seconds for Yosys, and again for nextpnr;
-    ``memory``: megabytes for each process. ``output``: a folder to keep.
+    emitted with ``pipeline``.
     """
 
+    verb: ClassVar[str] = "synth"
+
     program: AnyProgram
-    target: str
-    layout: str | None = None
-    rtl: tuple[Path, ...] = ()
-    top: str | None = None
-    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
-    alumacc: bool = False
-    bram: bool = True
-    pnr: bool = False
-    clock: str = "clk"
-    timeout: float = 1800.0
-    memory: int = 8192
-    output: Path | None = None
+    layout: str | None = common.layout()
+    target: str = option(
+        REQUIRED, "FPGA family; generic: technology-independent gates.", group="Synthesis", choices=tuple(TARGETS)
+    )
+    rtl: tuple[Path, ...] = option((), "Synthesize this RTL or project folder; may be repeated.", group="Design")
+    top: str | None = option(
+        None,
+        "Name of the module.",
+        group="Design",
+        parse=common.module_name,
+        default_text="model; for a project folder, its top",
+    )
+    pipeline: PipelineRequest = options(PipelineRequest)
+    alumacc: bool = option(
+        False,
+        "Let Yosys merge chains of sums; the pass that does this miscompiles a - (-x) (docs/netlists.md).",
+        group="Synthesis",
+        rare=True,
+        off="no-alumacc",
+    )
+    bram: bool = option(True, "Let Yosys put tables of pipelines in block RAMs.", group="Synthesis", rare=True)
+    pnr: bool = option(
+        False, "Also place and route with nextpnr, to find the maximum clock frequency.", group="Synthesis"
+    )
+    clock: str = option("clk", "With --pnr: the clock of clocked RTL.", group="Clocks and pipelines")
+    timeout: float = common.timeout(1800.0, "Time limit for Yosys and for nextpnr, in seconds each.")
+    memory: int = common.memory("Memory limit for each process (Yosys, its ABC, nextpnr), in megabytes.")
+    output: Path | None = common.output("Folder to keep: netlist.v, synth.json, RTL, script, log.")
 
     @property
     def module(self) -> str:
         """The name of the top module."""
         return self.top or "model"
 
-    def __post_init__(self) -> None:
-        require_module_name(self.top or "model")
-        require_types(self)
-        require_positive(timeout=self.timeout)
-        require_range("memory", self.memory, 64, 1 << 30)
-        require_target(self.target)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
+        require_module_name(self.module)
         if self.rtl and self.pipeline.wanted:
             raise RequestError.of("{stages} and {max_depth} are for emitted RTL, but {rtl} gives user RTL.")
         if self.pnr and TARGETS[self.target].board is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import InputError, RequestError
-from dais_verif.base.own_command import own_command
 from dais_verif.base.temporary import temporary_folder
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import CERTIFICATE, CertificateFacts, CertificateFinding, CertificateRecord
@@ -25,8 +25,8 @@ from dais_verif.signoff.demands import demanded, less_than
 from dais_verif.signoff.places import Places
 from dais_verif.signoff.policy import read_policy
 from dais_verif.signoff.signatures import Trust, absolute_time
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.read_back.bitstreams import deployed_findings
 
@@ -34,33 +34,43 @@ __all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertificateRequest:
-    """A certificate, given as its file or as the folder of the sign-off, and the current locations of its files.
+class CertificateRequest(Request):
+    """A certificate, given as its file or as the folder of the sign-off, and the current locations of its files."""
 
-    ``program``, ``rtl``: files, or folders that hold them, if they were moved; folders of RTL must hold all of it, and
-    no other HDL. ``policy``: a policy of which the certificate's policy must demand as much. ``allowed_signers``: a
-    file of signers, one of whom must have signed and be allowed to sign at ``verify_time`` (None: now).
-    ``same_tools``: require the tools with which the certificate was made. ``rerun``: sign off again by the same policy,
-    and compare the findings; ``paranoid``: with a runtime of Verilator that is compiled for it, even if one is
-    installed. ``command``: the command line of this request; None: derived from the request. ``bitstream``: a bitstream
-    to be deployed, which must configure the device in the same way as the certified one.
-    """
+    verb: ClassVar[str] = "signoff --verify"
 
     certificate: Path
-    program: Path | None = None
-    rtl: tuple[Path, ...] = ()
-    bitstream: Path | None = None
-    policy: Path | None = None
-    allowed_signers: Path | None = None
-    verify_time: datetime | None = None
-    same_tools: bool = False
-    rerun: bool = False
-    paranoid: bool = False
-    jobs: int | None = None
-    command: str | None = None
+    program: Path | None = option(None, "The program, if it was moved.", group="Certificate", rare=True)
+    rtl: tuple[Path, ...] = option(
+        (), "RTL and its data, if moved: files, or folders with all of it and no other HDL.", group="Design"
+    )
+    policy: Path | None = option(
+        None, "TOML file: the certificate's policy must demand at least as much as this one.", group="Sign-off"
+    )
+    bitstream: Path | None = option(
+        None, "Bitstream to be loaded: it must configure the signed-off hardware.", group="Design"
+    )
+    allowed_signers: Path | None = option(
+        None, "Allowed signers file, as for ssh-keygen; requires a signature.", group="Certificate", rare=True
+    )
+    verify_time: datetime | None = option(
+        None,
+        "Time of the signature, from a trusted source: 20270131120000Z. Default: now.",
+        group="Certificate",
+        rare=True,
+        metavar="TIME",
+        parse=absolute_time,
+        show=lambda time: time.astimezone(UTC).strftime("%Y%m%d%H%M%SZ"),
+    )
+    same_tools: bool = option(
+        False, "Require the tool versions that the certificate was made with.", group="Certificate", rare=True
+    )
+    rerun: bool = option(False, "Sign off again by the same policy, and compare the findings.", group="Certificate")
+    paranoid: bool = common.paranoid()
+    jobs: int | None = common.jobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
         if self.verify_time is not None and self.allowed_signers is None:
             raise RequestError.of("{verify_time} judges the signer; give it with {allowed_signers}.")
         if self.paranoid and not self.rerun:
@@ -68,19 +78,9 @@ class CertificateRequest:
         if self.verify_time is not None and self.verify_time.tzinfo is None:
             raise RequestError.of("{verify_time} {value} must have a time zone.", value=self.verify_time)
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        when = self.verify_time
-        valued = {
-            "--program": self.program,
-            "--bitstream": self.bitstream,
-            "--policy": self.policy,
-            "--allowed-signers": self.allowed_signers,
-            "--verify-time": when and when.astimezone(UTC).strftime("%Y%m%d%H%M%SZ"),
-        }
-        flags = {"--same-tools": self.same_tools, "--rerun": self.rerun, "--paranoid": self.paranoid}
-        rtl = [word for path in self.rtl for word in ("--rtl", str(path))]
-        return ["signoff", "--verify", str(self.certificate), *option_words(valued, flags), *rtl]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.certificate)]
 
 
 def verify_certificate(request: CertificateRequest, *, progress: Progress = SILENT) -> CertificateRecord:
@@ -144,7 +144,7 @@ def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFind
 
 
 def _run_again(checked: CertificateCheck, request: CertificateRequest, progress: Progress) -> list[Difference]:
-    command = own_command(request.words()) if request.command is None else request.command
+    command = request.reproduce()
     with temporary_folder() as temporary, progress.working("again"):
         again = temporary.path / "again"
         again.mkdir()

@@ -161,7 +161,7 @@ def test_emit_returns_the_text_and_what_it_is(tmp_path: Path) -> None:
     [
         ({"top": "module"}, r"top.*Verilog"),
         ({"top": "a; endmodule"}, r"top.*Verilog"),
-        ({"top": None}, r"top.*Verilog"),
+        ({"top": None}, "top"),
         ({"stages": 0}, r"stages.*1"),
         ({"max_depth": "3"}, r"max_depth.*number"),
         ({"wrap": "axis", "period": "5", "output": "x"}, r"period.*number"),

@@ -37,6 +37,7 @@ from dais_verif.verbs import (
 )
 from dais_verif.verbs.arguments import OWN_TYPES, RULES
 from dais_verif.verbs.boards import run_on_board
+from dais_verif.verbs.options import Request
 from dais_verif.verbs.proof import request as proof_request
 
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
@@ -49,7 +50,9 @@ REQUESTS = [
     value
     for module in (*_FLOWS, *_MORE)
     for value in vars(module).values()
-    if inspect.isclass(value) and value.__module__ == module.__name__ and "require_types" in inspect.getsource(value)
+    if inspect.isclass(value)
+    and value.__module__ == module.__name__
+    and (issubclass(value, Request) or "require_types" in inspect.getsource(value))
 ]
 
 

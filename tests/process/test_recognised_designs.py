@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.places import CORPUS
 
+from dais_verif import prove, simulate
 from dais_verif.base.errors import DaisError
-from dais_verif.doors.api.designs import prove, simulate
 from dais_verif.doors.cli import main
 from dais_verif.verbs.design_options import DesignOptions
 from dais_verif.verbs.designs import DesignRequest

@@ -11,9 +11,9 @@ from support.boards import on_tcp, verilated
 from support.door import Run, run_sim, save
 from support.machines import connect, counter, read_tree, signal, tree
 
+from dais_verif import prove, run_on_board
 from dais_verif.base.verdict import Verdict
 from dais_verif.cocotb import DaisModel, exhaustive_vectors, generate_vectors
-from dais_verif.doors.api.designs import prove, run_on_board
 from dais_verif.hardware.emitter.machines import emit_machine
 from dais_verif.simulation.axis import simulate_axis
 from dais_verif.spec.program import Program

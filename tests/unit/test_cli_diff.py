@@ -92,7 +92,7 @@ def test_a_difference_in_text(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[12:] == [
         "PROGRAMS_DIFFER  1 of 2 vectors differ",
         f"reproduce  {own_command([])} diff a.bin b.bin --inputs x.csv --vectors 0 -o w.npy",
-        f"replay     {own_command([])} diff a.bin b.bin --inputs w.npy --vectors 0",
+        f"replay     {own_command([])} diff a.bin b.bin --vectors 0 --seed 0 --inputs w.npy",
     ]
 
 
@@ -121,7 +121,7 @@ def test_the_op_inside_that_differs_first(folder: Path, capsys: pytest.CaptureFi
     assert all(part in out for part in ("op 3", "value"))
     _, tree = tree_of(capsys, "a.bin", "b.bin", "--unchecked", "-o", "w.npy")
     assert tree["difference"]["op"]["op"] == 3 and tree["difference"]["op"]["mnemonic"] == "sub"
-    assert tree["replay"].endswith(" --vectors 0 --unchecked")
+    assert tree["replay"].endswith(" --vectors 0 --seed 0 --inputs w.npy --unchecked")
 
 
 @pytest.mark.parametrize(("order", "name"), [(("a.bin", "narrow.bin"), "B"), (("narrow.bin", "a.bin"), "A")])

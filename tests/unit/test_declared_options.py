@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 import pytest
@@ -15,10 +14,9 @@ from click.testing import CliRunner
 
 import dais_verif
 from dais_verif.base.errors import RequestError
-from dais_verif.doors.api.keywords import PROVE, SIMULATE, ProveOptions, SimulateOptions
 from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import declared_options
-from dais_verif.verbs.options import build, declared, from_keywords, option, options, require_options, words_of
+from dais_verif.doors.cli.options.declared import requested
+from dais_verif.verbs.options import Request, declared, from_keywords, option, options
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +27,9 @@ class Inner:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Toy:
+class Toy(Request):
+    verb: ClassVar[str] = "toy"
+
     program: str
     turns: int = option(3, "How often.", group="Vectors", least=0, most=9)
     way: str | None = option(None, "Which way.", group="Vectors", name="to", keyword="ways", choices=("up", "down"))
@@ -41,9 +41,6 @@ class Toy:
         None, "All or some.", group="Vectors", parse=lambda text: -1 if text == "all" else int(text), told=False
     )
 
-    def __post_init__(self) -> None:
-        require_options(self)
-
 
 @pytest.fixture
 def toy() -> tuple[click.Command, list[Toy]]:
@@ -51,10 +48,10 @@ def toy() -> tuple[click.Command, list[Toy]]:
 
     @click.command(cls=GroupedCommand)
     @click.argument("program")
-    @declared_options(Toy)
-    def toy(program: str, **asked: Any) -> None:
+    @requested(Toy)
+    def toy(request: Toy) -> None:
         """Play."""
-        made.append(build(Toy, asked, program=program))
+        made.append(request)
 
     return toy, made
 
@@ -68,10 +65,10 @@ def test_the_command_line_python_and_words_have_it(toy: tuple[click.Command, lis
     (request,) = made
     assert (request.turns, request.way, request.fast, request.seen) == (5, "up", False, -1)
     assert request.inner == Inner(many=(Path("a"), Path("b")))
-    assert words_of(request) == WORDS
+    assert request.words() == ["toy", "p", *WORDS]
     keywords = {"turns": 5, "ways": "up", "fast": False, "quick": True, "limit": 2.5, "file": ["a", "b"], "seen": -1}
-    assert build(Toy, from_keywords(Toy, keywords), program="p") == request
-    assert words_of(Toy(program="p")) == []
+    assert replace(request, command=None) == from_keywords(Toy, {"program": "p", **keywords})
+    assert Toy(program="p").words() == ["toy", "p"]
 
 
 def test_the_help_has_its_group_and_default(toy: tuple[click.Command, list[Toy]]) -> None:
@@ -101,25 +98,26 @@ def test_keywords_are_current() -> None:
     )
 
 
-def functions() -> list[tuple[Callable[..., Any], type, Any]]:
-    return [(dais_verif.simulate, SimulateOptions, SIMULATE), (dais_verif.prove, ProveOptions, PROVE)]
+def functions() -> dict[str, Any]:
+    found = {name: getattr(dais_verif, name) for name in dais_verif.__all__}
+    return {name: one for name, one in found.items() if inspect.isfunction(one) and hasattr(one, "listed")}
 
 
 def test_a_signature_has_all_keywords_and_another_one_is_refused() -> None:
-    for function, kind, defaults in functions():
+    assert len(functions()) >= 18
+    for name, function in functions().items():
         found = inspect.signature(function).parameters
-        assert kind.__annotations__.keys() == defaults.keys() <= found.keys()
-        assert {name: found[name].default for name in defaults} == dict(defaults)
-        assert found["layout"].annotation == "str | None"
-        with pytest.raises(TypeError, match="did you mean 'timeout'"):
-            function("p.bin", timeouts=3)
+        names = [one.keyword for one in function.listed()]
+        assert set(names) <= found.keys() and len(names) == len(set(names)), name
+        assert list(found)[-1] == "progress"
+        with pytest.raises(TypeError, match="did you mean 'progress'"):
+            function(progresses=3)
+    found = inspect.signature(dais_verif.simulate).parameters
+    assert found["layout"].annotation == "str | None" and found["exhaustive_bits"].default == 24
+    assert inspect.signature(dais_verif.simulate).replace().parameters == found
 
 
 def test_no_request_has_an_option_twice() -> None:
-    from dais_verif.verbs.design_options import DesignOptions
-    from dais_verif.verbs.proof.request import ProveRequest
-    from dais_verif.verbs.simulation_request import SimulationRequest
-
-    for request in (SimulationRequest, ProveRequest):
-        names = [one.keyword for kind in (DesignOptions, request) for one in declared(kind)]
-        assert len(names) == len(set(names))
+    for request in Request.__subclasses__():
+        names = [one.keyword for one in declared(request)]
+        assert len(names) == len(set(names)), request

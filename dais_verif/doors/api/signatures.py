@@ -1,62 +1,110 @@
-"""Keyword arguments of functions, which are declared as options of requests and listed in ``doors.api.keywords``."""
+"""Functions whose keyword arguments are the options that a request declares; ``keywords.pyi`` lists them for types."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import pkgutil
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
-__all__ = ["takes"]
+from dais_verif.base.packages import name_missing_packages
+from dais_verif.record.base import Record
+from dais_verif.verbs.options import Declared, declared, from_keywords
+from dais_verif.verbs.progress import listener
+
+__all__ = ["annotation_of", "asks", "options_of"]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
-def takes(
-    kind: type[Any], defaults: Mapping[str, Any]
+def asks(
+    run: str, request: str, *, without: Collection[str] = ()
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-    """Return a decorator that gives a function the signature with the keywords of the ``TypedDict`` ``kind``.
+    """Return a decorator for a function that asks the verb ``run`` and returns its record.
 
-    The function then raises ``TypeError`` for another keyword, with the nearest right one.
+    ``run``, ``request``: the places of the verb and of its request, such as ``diff:diff``; the first call loads them.
+    The arguments of the function become the request. ``without``: options that the function does not have. It has the
+    signature with all others, and raises ``TypeError`` for another keyword, with the nearest right one.
     """
 
     def add(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         own = inspect.signature(function)
-        listed = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        places = {one.kind for one in listed}
-        words = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=defaults[name],
-                annotation=_text(kind.__annotations__[name]),
-            )
-            for name in kind.__annotations__
-        ]
-        first = [one for one in listed if one.kind is not one.KEYWORD_ONLY]
-        last = (
-            [one for one in listed if one.kind is one.KEYWORD_ONLY] if inspect.Parameter.KEYWORD_ONLY in places else []
-        )
-        signature = own.replace(parameters=[*first, *words, *last])
+        signature = _Signature(return_annotation=own.return_annotation)
+        signature.find = functools.cache(lambda: _parameters(own, _loaded(request), without))
 
+        @name_missing_packages
         @functools.wraps(function)
-        def checked(*arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
+        def asked(*arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
             for name in keywords:
                 if name not in signature.parameters:
                     near = get_close_matches(name, signature.parameters, n=1)
                     hint = f"; did you mean {near[0]!r}?" if near else ""
-                    what = getattr(function, "__name__", "the function")
-                    raise TypeError(f"{what}() got an unexpected keyword argument {name!r}{hint}")
-            return function(*arguments, **keywords)
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
+            bound = own.bind(*arguments, **keywords)
+            bound.apply_defaults()
+            given = {**bound.arguments, **bound.arguments["options"]}
+            progress = given.pop("progress")
+            done = _loaded(run)(from_keywords(_loaded(request), given), progress=listener(progress))
+            return cast(_Result, done if isinstance(done, Record) else done.record)
 
-        checked.__signature__ = signature  # type: ignore[attr-defined]
-        return checked
+        vars(asked).update(__signature__=signature, listed=lambda: options_of(own, _loaded(request), without))
+        return asked
 
     return add
 
 
-def _text(annotation: Any) -> str:
-    """Return an annotation as annotations of functions are in our modules: as text."""
-    return str(getattr(annotation, "__forward_arg__", annotation))
+def _loaded(place: str) -> Any:
+    return pkgutil.resolve_name(f"dais_verif.verbs.{place}")
+
+
+class _Signature(inspect.Signature):
+    """A signature whose parameters are found when somebody looks, since that loads modules."""
+
+    find: Callable[[], Mapping[str, inspect.Parameter]] | None = None
+
+    @property
+    def parameters(self) -> Any:
+        """The parameters by their names."""
+        return super().parameters if self.find is None else self.find()
+
+
+def _parameters(
+    own: inspect.Signature, request: type[Any], without: Collection[str]
+) -> Mapping[str, inspect.Parameter]:
+    listed = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    words = [
+        inspect.Parameter(
+            one.keyword, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=annotation_of(one)
+        )
+        for one in options_of(own, request, without)
+    ]
+    first = [one for one in listed if one.kind is not one.KEYWORD_ONLY]
+    last = [one for one in listed if one.kind is one.KEYWORD_ONLY]
+    return {one.name: one for one in (*first, *words, *last)}
+
+
+def options_of(function: inspect.Signature, request: type[Any], without: Collection[str]) -> Iterable[Declared]:
+    """Return the options of ``request`` that are neither parameters of ``function`` itself nor left out."""
+    names = {*without, *(one.name for one in function.parameters.values() if one.kind is not one.VAR_KEYWORD)}
+    return [one for one in declared(request) if one.keyword not in names]
+
+
+def annotation_of(one: Declared) -> str:
+    """Return the type that Python takes for an option, as text."""
+    kinds = {
+        "Path": "_Path",
+        "tuple[Path, ...]": "Sequence[_Path] | _Path",
+        "tuple[str, ...]": "Sequence[str] | str",
+        "tuple[int, ...]": "Sequence[int]",
+    }
+    kind = one.option.accepts or kinds.get(one.type, one.type)
+    return f"{kind.replace(chr(39), chr(34))} | None" if _default(one) is None and not one.required else kind
+
+
+def _default(one: Declared) -> Any:
+    if one.required:
+        return inspect.Parameter.empty
+    return None if one.value == () else str(one.value) if one.type == "Path" and one.value is not None else one.value

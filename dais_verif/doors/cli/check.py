@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from dais_verif.doors.cli.common import console, json_option, layout_option, program_argument, seconds, show_record
+from dais_verif.doors.cli.common import console, json_option, program_argument, show_record
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
-from dais_verif.report.programs_text import SHOWN, print_check
+from dais_verif.report.programs_text import print_check
 from dais_verif.verbs.check import CheckRequest
 from dais_verif.verbs.check import check as run_check
 
 
 @click.command(cls=Verb)
 @program_argument
-@layout_option
-@click.option("--all", "everything", is_flag=True, help=f"List every affected op, not only the first {SHOWN}.")
-@click.option("--proof/--no-proof", default=True, show_default=True, help="Prove or refute possible overflow.")
-@click.option(
-    "--timeout", type=seconds, default=5.0, show_default=True, help="Time limit for each solver query, in seconds."
-)
+@requested(CheckRequest)
 @json_option
-def check(as_json: bool, **asked: Any) -> int:
+def check(request: CheckRequest, as_json: bool) -> int:
     """Read PROGRAM, check its structure, and report what interval analysis proves about overflow.
 
     \b
@@ -36,6 +30,5 @@ def check(as_json: bool, **asked: Any) -> int:
       certain    every input breaks it: PROGRAM_INVALID, exit code 2
     With --no-proof, PASS covers the structure and overflow that is certain, but not possible overflow.
     """
-    request = CheckRequest(**asked)
     record = run_check(request, progress=TerminalProgress())
     return show_record(record, as_json, lambda: print_check(record, console(), everything=request.everything))

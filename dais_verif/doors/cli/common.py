@@ -11,7 +11,6 @@ import click
 
 from dais_verif.base.errors import DaisError
 from dais_verif.base.own_command import own_command
-from dais_verif.base.verilog_names import is_module_name
 from dais_verif.doors.cli.options.spelling import option_of
 from dais_verif.doors.cli.verb import FiniteRange, OutputPath
 from dais_verif.report.spoken import spoken
@@ -31,19 +30,13 @@ __all__ = [
     "file_path",
     "form_option",
     "html_option",
-    "inputs_option",
     "jobs_option",
     "json_option",
     "layout_option",
     "parallel_option",
-    "paranoid_option",
     "program_argument",
     "sandbox_option",
     "seed_option",
-    "theirs_option",
-    "top_option",
-    "unchecked_option",
-    "vectors_option",
     # helpers
     "all_cpus",
     "ShownWarnings",
@@ -60,14 +53,6 @@ __all__ = [
     "tell_written",
     "write_page",
 ]
-
-
-def _identifier(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not is_module_name(value):
-        raise click.BadParameter(
-            f"{value!r} is not a Verilog module name (letters, digits, _ and $, but not a keyword)."
-        )
-    return value
 
 
 def all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
@@ -106,10 +91,6 @@ layout_option = click.option(
     type=click.Choice(ALL_LAYOUTS),
     help="Layout of the binary; detected if not given.",
 )
-top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
-theirs_option = click.option(
-    "--top", show_default="model; for a project folder, its top", callback=_identifier, help="Name of the module."
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 jobs_option = click.option(
     "--jobs",
@@ -125,17 +106,8 @@ sandbox_option = click.option(
     callback=_sandbox,
     help="Run tools in bubblewrap: no network, write access to the folder of the run only.",
 )
-paranoid_option = click.option(
-    "--paranoid", is_flag=True, help="Compile Verilator's runtime for this run, even if one is installed."
-)
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
-)
-inputs_option = click.option(
-    "--inputs",
-    type=file_path,
-    multiple=True,
-    help="Vectors from a file (.npy or CSV), applied before the generated ones.",
 )
 parallel_option = click.option(
     "--parallel",
@@ -153,15 +125,6 @@ at_once_option = click.option(
 form_option = click.option(
     "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="Form of a network."
 )
-unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Continue after an overflow with the quantised value, as hardware does."
-)
-
-
-def vectors_option(default: int) -> Callable[[Any], Any]:
-    """Return the option ``--vectors`` with this ``default``."""
-    text = "Vectors to generate: corners, out-of-range, off-grid, random."
-    return click.option("--vectors", type=click.IntRange(0), default=default, show_default=True, help=text)
 
 
 def console() -> Console:

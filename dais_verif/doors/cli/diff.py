@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from dais_verif.doors.cli import common
 from dais_verif.doors.cli.grouped import GroupedCommand
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.report.programs_text import print_diff
-from dais_verif.spec.program import ALL_LAYOUTS
 from dais_verif.verbs.diff import DiffRequest
 from dais_verif.verbs.diff import diff as run_diff
-from dais_verif.verbs.evaluate import ENGINES
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("a", type=common.file_path)
 @click.argument("b", type=common.file_path)
-@common.layout_option
-@click.option("--layout-b", type=click.Choice(ALL_LAYOUTS), help="Layout of B, if it is not that of A.")
-@common.vectors_option(1000)
-@common.seed_option
-@common.inputs_option
-@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
-@common.unchecked_option
-@click.option("--prove", is_flag=True, help="If no vector shows a difference, prove that there is none, or find one.")
-@click.option(
-    "--timeout",
-    type=common.seconds,
-    default=20.0,
-    show_default=True,
-    help="Time limit for each solver query, in seconds.",
-)
-@click.option(
-    "--frame", type=common.file_path, help="If A is a machine: TOML file that maps elements and cycles of A to B."
-)
-@click.option(
-    "-o", "--output", type=common.output_path, help="File for a counterexample, if one is found: .npy, else CSV."
-)
+@requested(DiffRequest)
 @common.json_option
-def diff(as_json: bool, **asked: Any) -> int:
+def diff(request: DiffRequest, as_json: bool) -> int:
     """Evaluate the programs A and B on the same vectors and compare their outputs as exact real numbers.
 
     \b
@@ -64,5 +41,5 @@ def diff(as_json: bool, **asked: Any) -> int:
     --prove compares what hardware computes, for all inputs: values that break a promise are quantised, in A and B
     alike.
     """
-    record = run_diff(DiffRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    record = run_diff(request, progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_diff(record, common.console()))

@@ -2,72 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from dais_verif.base.text import counted
 from dais_verif.doors.cli import common
 from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.bundles import bundled
-from dais_verif.doors.cli.options.pipelines import pipeline_options
-from dais_verif.doors.cli.verb import OutputPath
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.report.hardware_text import print_folded, print_pipeline, wrapper_line
-from dais_verif.verbs.emit import WRAPS, EmitRequest, WrapRequest
+from dais_verif.verbs.emit import EmitRequest
 from dais_verif.verbs.emit import emit as run_emit
-from dais_verif.verbs.pipelines import PipelineRequest
-
-_wrap_options = bundled(
-    "wrapper",
-    WrapRequest,
-    click.option(
-        "--wrap",
-        type=click.Choice(WRAPS),
-        help="Also write the wrapper and all files of an FPGA project; -o names a folder.",
-    ),
-    click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
-    click.option(
-        "--user-bits", type=click.IntRange(0, 4096), help="With --wrap: width of TUSER in bits; 0 for none. Default: 1."
-    ),
-    click.option(
-        "--check-beats",
-        type=click.IntRange(1, 1 << 20),
-        help="With --axil: number of self-check vectors to compute the signature for. Default: 4096.",
-    ),
-    click.option(
-        "--stream", type=common.file_path, help="With --wrap axis: TOML file that names the valid signals of a machine."
-    ),
-    click.option(
-        "--cycles", type=int, help="With --wrap uart, spi or fifo: cycles of a machine per vector. Default: 32."
-    ),
-    click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
-)
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
-@common.layout_option
-@common.top_option
-@click.option(
-    "-o", "--output", type=OutputPath(folder=None), help="File to write; stdout if not given. --wrap: folder."
-)
-@pipeline_options
-@_wrap_options
-@common.form_option
-@common.parallel_option
-@common.at_once_option
+@requested(EmitRequest)
 @common.json_option
-def emit(
-    program: Path,
-    layout: str | None,
-    top: str,
-    output: Path | None,
-    pipeline: PipelineRequest,
-    wrapper: WrapRequest,
-    as_json: bool,
-    **asked: Any,
-) -> None:
+def emit(request: EmitRequest, as_json: bool) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
     This is the RTL that sim simulates. Inputs are packed in model_inp, outputs in model_out, element 0
@@ -92,9 +42,6 @@ def emit(
     dais-verif emit net.onnx --form memory -o folded
     dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
     """
-    request = EmitRequest(
-        program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output, **asked
-    )
     record = run_emit(request, progress=common.ShownWarnings())
     if as_json:
         click.echo(record.to_json())
@@ -103,8 +50,10 @@ def emit(
         print_folded(record.folded, common.console())
     elif record.wrapped is not None:
         common.console().print(wrapper_line(record.wrapped))
-    elif output is not None:
-        common.tell_written(output, f"module {top}, {counted(record.verilog.count(chr(10)), 'line')} of Verilog")
+    elif request.output is not None:
+        common.tell_written(
+            request.output, f"module {request.top}, {counted(record.verilog.count(chr(10)), 'line')} of Verilog"
+        )
     else:
         click.echo(record.verilog, nl=False)
     if record.pipeline is not None:

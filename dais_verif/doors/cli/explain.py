@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from dais_verif.doors.cli import common
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
 from dais_verif.verbs.explain import ExplanationRequest
@@ -15,22 +14,8 @@ from dais_verif.verbs.explain import explain as run_explain
 
 @click.command(cls=Verb)
 @common.program_argument
-@common.layout_option
-@common.inputs_option
-@common.vectors_option(1000)
-@common.seed_option
-@click.option(
-    "--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, counted from 0."
-)
-@click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only ops that output OUT depends on.")
-@click.option("--cycle", type=click.IntRange(0), help="For a machine: the cycle to explain, counted from 0.")
-@click.option(
-    "--sequence", type=click.IntRange(0), default=0, show_default=True, help="For a machine: the sequence to explain."
-)
-@common.unchecked_option
-@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON lines, one object per op, instead of text.")
-def explain(**asked: Any) -> None:
+@requested(ExplanationRequest)
+def explain(request: ExplanationRequest) -> None:
     """Show what each op of PROGRAM computes for one input vector: type, opcode, real value, raw integer, bits.
 
     \b
@@ -43,7 +28,6 @@ def explain(**asked: Any) -> None:
     is marked with an exclamation mark; the run then ends with PROGRAM_INVALID (exit code 2), unless --unchecked is
     given. The last line counts promises: made, proved for all inputs, checked.
     """
-    request = ExplanationRequest(**asked)
     done = run_explain(request, progress=TerminalProgress())
     if request.output is None:
         click.echo(done.text, nl=False)

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from dais_verif.doors.cli import common
 from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import declared_options
-from dais_verif.doors.cli.options.design import design_options
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
-from dais_verif.verbs.designs import DesignRequest
-from dais_verif.verbs.options import build
 from dais_verif.verbs.prove import Proved, ProveRequest
 from dais_verif.verbs.prove import prove as run_prove
-from dais_verif.verbs.recognition import Sort
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
-@declared_options(ProveRequest)
-@design_options(Sort.NETLIST, Sort.BITSTREAM)
+@requested(ProveRequest)
 @common.sandbox_option
 @common.html_option
 @common.json_option
-def prove(program: str | Path, dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
+def prove(request: ProveRequest, html: Path | None, as_json: bool) -> int:
     """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
 
     \b
@@ -49,9 +43,6 @@ def prove(program: str | Path, dut: DesignRequest, html: Path | None, as_json: b
     REFUTED   on the input vector that is shown; exit code 1
     UNKNOWN   neither within the time limit; exit code 6: try a longer --timeout, or sim
     """
-    request: ProveRequest = build(
-        ProveRequest, asked, program=program, design=dut, command=lambda more: common.reproduce(more=more)
-    )
     done = run_prove(request, progress=TerminalProgress())
     return common.show_run(done, as_json, html, lambda: _print(done))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from dais_verif.doors.cli import common
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
 from dais_verif.report.programs_text import print_sensitivity
@@ -15,23 +14,10 @@ from dais_verif.verbs.rank_sensitivity import SensitivityRequest, rank_sensitivi
 
 @click.command(cls=Verb)
 @common.program_argument
-@common.layout_option
-@click.option("--bits", is_flag=True, help="Flip every bit of every op, not only the last one.")
+@requested(SensitivityRequest)
 @click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="How many ops the table shows.")
-@common.vectors_option(64)
-@common.seed_option
-@common.inputs_option
-@common.unchecked_option
-@click.option(
-    "--timeout",
-    type=common.seconds,
-    default=120.0,
-    show_default=True,
-    help="Seconds after which no more flips are started; the report then says which were left out.",
-)
-@click.option("-o", "--output", type=common.output_path, help="File for all effects: .json, else CSV.")
 @common.json_option
-def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
+def sensitivity(request: SensitivityRequest, top: int, as_json: bool) -> int:
     """Flip bits of the values in PROGRAM and rank the ops by the resulting changes at the outputs.
 
     The last bit of every op is inverted, one unit of 2^-f up or down, in every vector, and all ops that depend on it
@@ -49,5 +35,5 @@ def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
       dead       if no output depends on it, whatever the vectors: it is floored away or cut off by a narrower
                  type, or nothing reads the op. Such bits are not flipped.
     """
-    record = rank_sensitivity(SensitivityRequest(**asked), progress=TerminalProgress())
+    record = rank_sensitivity(request, progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_sensitivity(record, common.console(), top=top))

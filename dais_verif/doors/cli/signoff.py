@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import getpass
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from dais_verif.base.errors import DaisError
 from dais_verif.doors.cli import common
 from dais_verif.doors.cli.forms import TwoForms
-from dais_verif.doors.cli.options.design import rtl_options
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal.signoff import SignOffProgress
 from dais_verif.record.program import MACHINE_LAYOUTS
 from dais_verif.record.read import SIGNOFF_NAME
 from dais_verif.report.signoff_text import print_sign_off
 from dais_verif.subject.programs import load_program
-from dais_verif.verbs.designs import DesignRequest
-from dais_verif.verbs.recognition import ALL
 from dais_verif.verbs.sign_off import BUILT_IN, SignOffRequest, default_folder, sign_off, withdraw_certificate
 
 __all__ = ["signoff"]
@@ -65,8 +63,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 
 @click.command(cls=_SignOff, flag="--verify", other="verify")
 @common.program_argument
-@common.layout_option
-@click.option("--policy", type=common.file_path, help="TOML file with the requirements. Default: a built-in policy.")
+@requested(SignOffRequest)
 @click.option(
     "--show-policy",
     is_flag=True,
@@ -75,23 +72,10 @@ def _folder_in(arguments: list[str]) -> Path | None:
     callback=_show_policy,
     help="Print the built-in policy with all keys explained, and exit.",
 )
-@rtl_options(*ALL)
-@click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
-@click.option(
-    "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen writes it."
-)
-@common.paranoid_option
-@common.jobs_option
 @common.sandbox_option
-@click.option(
-    "-o",
-    "--output",
-    type=common.file_path,
-    help="Folder for certificate, record and evidence. Default: signoff-PROGRAM.",
-)
 @common.html_option
 @common.json_option
-def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
+def signoff(request: SignOffRequest, html: Path | None, as_json: bool) -> int:
     """Run all checks that a policy requires of PROGRAM and its RTL, and certify it.
 
     \b
@@ -105,13 +89,13 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. The
     result is SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). The folder has the findings of all stages in both cases.
     """
-    passphrase = getpass.getpass if sys.stdin.isatty() else None
-    request = SignOffRequest(design=dut, passphrase=passphrase, command=common.reproduce(), **asked)
+    if sys.stdin.isatty():
+        request = replace(request, passphrase=getpass.getpass)
     record = sign_off(request, progress=SignOffProgress())
     code = common.show_record(record, as_json, lambda: print_sign_off(record, request.folder, common.console()))
     if html is not None:
         program = None
         if record.program.layout not in MACHINE_LAYOUTS:
-            program = load_program(asked["program"], request.layout)
+            program = load_program(request.program, request.layout)
         common.write_page(record, program, html, request.folder / SIGNOFF_NAME)
     return code

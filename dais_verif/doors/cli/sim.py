@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from dais_verif.base.stopwatch import Stopwatch, process_started
 from dais_verif.doors.cli import common
 from dais_verif.doors.cli.grouped import GroupedCommand, Option
-from dais_verif.doors.cli.options.declared import declared_options
-from dais_verif.doors.cli.options.design import design_options
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
-from dais_verif.verbs.designs import DesignRequest
-from dais_verif.verbs.options import build
-from dais_verif.verbs.recognition import ALL
 from dais_verif.verbs.simulate import Simulated, simulate
 from dais_verif.verbs.simulation_request import SimulationRequest
 
 
 @click.command(cls=GroupedCommand)
 @common.program_argument
-@declared_options(SimulationRequest)
-@design_options(*ALL)
+@requested(SimulationRequest)
 @common.sandbox_option
 @click.option("--profile", cls=Option, rare=True, is_flag=True, help="Show where the time was spent.")
 @common.html_option
 @common.json_option
-def sim(program: str | Path, dut: DesignRequest, profile: bool, html: Path | None, as_json: bool, **asked: Any) -> int:
+def sim(request: SimulationRequest, profile: bool, html: Path | None, as_json: bool) -> int:
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
 
     \b
@@ -54,16 +49,9 @@ def sim(program: str | Path, dut: DesignRequest, profile: bool, html: Path | Non
     """
     watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())
+    if request.waves and request.output is None:
+        request = replace(request, output=Path("dais-verif-out"))
     context = click.get_current_context()
-    if asked["waves"] and asked["output"] is None:
-        asked["output"] = Path("dais-verif-out")
-    request: SimulationRequest = build(
-        SimulationRequest,
-        asked,
-        program=program,
-        design=dut,
-        command=lambda more: common.reproduce(context.obj, more),
-    )
     if "requests" in context.meta:  # only collect the request: many runs share a build
         context.meta["requests"].append(request)
         return 0

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import click
 
-from dais_verif.doors.cli.common import (
-    console,
-    file_path,
-    jobs_option,
-    json_option,
-    paranoid_option,
-    parsed_by,
-    reproduce,
-    show_record,
-)
+from dais_verif.doors.cli.common import console, file_path, json_option, show_record
 from dais_verif.doors.cli.grouped import GroupedCommand
+from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal.signoff import SignOffProgress
 from dais_verif.report.signoff_text import print_certificate_check
-from dais_verif.verbs.verify_certificate import CertificateRequest, absolute_time, verify_certificate
+from dais_verif.verbs.verify_certificate import CertificateRequest, verify_certificate
 
 
 @click.command(cls=GroupedCommand)
@@ -28,33 +17,9 @@ from dais_verif.verbs.verify_certificate import CertificateRequest, absolute_tim
     "--verify", is_flag=True, expose_value=False, help="Check a certificate: a file, or the folder of a sign-off."
 )
 @click.argument("certificate", type=file_path)
-@click.argument("more_rtl", nargs=-1, type=file_path)
-@click.option("--program", type=file_path, help="The program, if it was moved.")
-@click.option(
-    "--rtl",
-    type=file_path,
-    multiple=True,
-    help="RTL and its data, if moved: files, or folders with all of it and no other HDL.",
-)
-@click.option(
-    "--policy", type=file_path, help="TOML file: the certificate's policy must demand at least as much as this one."
-)
-@click.option("--bitstream", type=file_path, help="Bitstream to be loaded: it must configure the signed-off hardware.")
-@click.option(
-    "--allowed-signers", type=file_path, help="Allowed signers file, as for ssh-keygen; requires a signature."
-)
-@click.option(
-    "--verify-time",
-    callback=parsed_by(absolute_time),
-    metavar="TIME",
-    help="Time of the signature, from a trusted source: 20270131120000Z. Default: now.",
-)
-@click.option("--same-tools", is_flag=True, help="Require the tool versions that the certificate was made with.")
-@click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare the findings.")
-@paranoid_option
-@jobs_option
+@requested(CertificateRequest)
 @json_option
-def verify(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
+def verify(request: CertificateRequest, as_json: bool) -> int:
     """Check CERTIFICATE, a file or the folder of a sign-off, against the files that it lists.
 
     \b
@@ -68,8 +33,5 @@ def verify(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **a
     Every hash is computed again, and all evidence is judged again by the policy. Each finding names the file, the
     expected value and the value found. Exit code 0: the certificate holds; 7: it does not.
     """
-    if more_rtl and not rtl:
-        raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
-    request = CertificateRequest(rtl=(*rtl, *more_rtl), command=reproduce(), **asked)
     record = verify_certificate(request, progress=SignOffProgress())
     return show_record(record, as_json, lambda: print_certificate_check(record, console()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dais_verif.base.errors import BitstreamError, RequestError, ToolError
 from dais_verif.base.files import read_plain, require_replaceable
@@ -37,11 +37,12 @@ from dais_verif.spec.program import Program
 from dais_verif.spec.program.ports import ports_of
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.machines.requests import require_no_options
+from dais_verif.verbs.options import REQUIRED, Request, option, options
 from dais_verif.verbs.overwrite_guard import require_no_loss, write_folder
 from dais_verif.verbs.pipelines import PipelineRequest
-from dais_verif.verbs.programs import read_program, require_number, require_positive, require_range
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 
 __all__ = [
@@ -57,6 +58,9 @@ __all__ = [
 ]
 
 
+#: No wrapper: the ports of the core are pins.
+NONE = "none"
+BUILD_WRAPS = (NONE, *LINKS)
 #: The default clock in MHz: the oscillator of most boards with these devices.
 DEFAULT_CLOCK = 12.0
 #: A clock in MHz that is faster than any device of the table.
@@ -64,47 +68,54 @@ _MOST_CLOCK = 1000.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildRequest:
+class BuildRequest(Request):
     """A design to build for ``device`` into the folder ``output``.
 
-    ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has enough pins, else ``uart``.
-    ``cycles``: cycles per vector of a machine behind a link. ``pins``: a file with a ``set_io NAME PIN`` line for each
-    bit of each port; None: pins are chosen. ``clock``: the required frequency in MHz; None: 12 if there is a clock,
-    else any. ``seed``: the seed of the placement. ``bram``: tables may become block RAMs; None: only for machines, and
-    behind a link, which itself needs block RAMs, since proofs do not support them in bitstreams of bare programs.
-    ``dsp``: products may become DSPs. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
+    ``bram``: None: only for machines, and behind a link, which itself needs block RAMs, since proofs do not support
+    them in bitstreams of bare programs.
     """
 
-    program: AnyProgram
-    device: str
-    output: Path
-    layout: str | None = None
-    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
-    wrap: str | None = None
-    cycles: int | None = None
-    pins: Path | None = None
-    clock: float | None = None
-    seed: int = 1
-    bram: bool | None = None
-    dsp: bool = False
-    timeout: float = 1800.0
-    memory: int = 8192
+    verb: ClassVar[str] = "build"
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_number("clock", self.clock)
-        require_positive(timeout=self.timeout)
-        require_range("memory", self.memory, 64, 1 << 30)
-        require_range("seed", self.seed, 0, (1 << 31) - 1)
-        require_range("cycles", self.cycles, 1, MOST_CYCLES)
-        if self.device not in DEVICES:
-            raise RequestError.of(
-                "{device} must be one of {known}, not {value!r}.", known=", ".join(DEVICES), value=self.device
-            )
-        if self.wrap not in (None, *BUILD_WRAPS):
-            raise RequestError.of(
-                "{wrap} must be one of {known}, not {value!r}.", known=", ".join(BUILD_WRAPS), value=self.wrap
-            )
+    program: AnyProgram
+    layout: str | None = common.layout()
+    device: str = option(REQUIRED, "The FPGA, and its package.", group="Design", choices=tuple(DEVICES))
+    pipeline: PipelineRequest = options(PipelineRequest)
+    wrap: str | None = option(
+        None,
+        "Connect pins to ports of the core (none), or to a link for hil. Default: none if there are enough pins, "
+        "else uart.",
+        group="Wrapper",
+        choices=BUILD_WRAPS,
+    )
+    cycles: int | None = option(
+        None, "With --wrap: cycles of a machine per vector. Default: 32.", group="Wrapper", least=1, most=MOST_CYCLES
+    )
+    pins: Path | None = option(
+        None,
+        "File with `set_io NAME PIN` for each bit of each port. Default: pins are assigned automatically.",
+        group="Design",
+        rare=True,
+    )
+    clock: float | None = option(
+        None,
+        "Clock frequency that timing must meet, in MHz. Default: 12 for clocked designs.",
+        group="Clocks and pipelines",
+    )
+    seed: int = option(1, "Seed of the placement.", group="Vectors", least=0, most=(1 << 31) - 1)
+    bram: bool | None = option(
+        None,
+        "Put tables in block RAMs. Default: not for a bare program, so that it can be proved.",
+        group="Synthesis",
+        rare=True,
+    )
+    dsp: bool = option(False, "Put products in DSPs (UP5K only).", group="Synthesis", rare=True)
+    timeout: float = common.timeout(1800.0, "Time limit for each tool, in seconds.")
+    memory: int = common.memory("Memory limit for each process, in megabytes.")
+    output: Path = common.output("Folder: model.bin, pins.pcf, RTL, netlist, logs.", REQUIRED)
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if the clock is none, or the output would destroy what is read."""
         if self.clock is not None and not 0 < self.clock <= _MOST_CLOCK:
             raise RequestError.of(
                 "{clock} is {value}, must be a number of MHz above 0, at most {most:g}.",
@@ -255,10 +266,6 @@ def _files(design: BuildDesign, folder: Path) -> Iterator[tuple[str, bytes]]:
 
 # The design for a device: the RTL of a program or a machine, bare or behind a byte link.
 
-
-#: No wrapper: the ports of the core are pins.
-NONE = "none"
-BUILD_WRAPS = (NONE, *LINKS)
 
 _TOP = "model"
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import BoardError, RequestError
 from dais_verif.base.own_command import own_command
@@ -30,13 +31,13 @@ from dais_verif.spec.program.ports import ports_of
 from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram, path_of
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.boards.links import board_link
 from dais_verif.verbs.boards.taps import TapsSearch
 from dais_verif.verbs.machines.boards import BoardSequences, board_decisions, keep_sequence, require_whole
+from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import read_program, require_counts, require_no_rtl, require_positive
+from dais_verif.verbs.programs import read_program, require_no_rtl
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.vectors import WithBoundaries
 from dais_verif.verbs.work_folder import work_folder
@@ -48,48 +49,43 @@ _SEQUENCE = "mismatch.npz"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardRequest:
+class BoardRequest(Request):
     """A board, and the program to run on it.
 
-    ``target``: ``serial:///dev/ttyUSB0?baud=115200`` or ``tcp://host:port``; ``sim://uart`` or ``sim://fifo`` for a
-    simulated board, for machines with the cycles per vector, as in ``sim://uart?cycles=160``; or
-    ``sim://bitstream?file=model.bin&pins=pins.pcf`` for a device simulated with this bitstream. ``timeout``: seconds
-    without an answer after which the run gives up. ``resume``: continue the interrupted run in ``output``. ``blame``:
-    the folder of the build whose bitstream is on the board; after a mismatch, bitstreams with taps are built with the
-    same options to find the wrong op. ``load``: the command that loads such a bitstream, with ``{bitstream}`` in place
-    of the file; not needed for simulated boards. ``command``: the command line of this request; None: derived from it.
+    ``target``: also ``sim://uart?cycles=160``, the cycles per vector of a machine, and
+    ``sim://bitstream?file=model.bin&pins=pins.pcf`` for a device simulated with this bitstream.
     """
 
-    program: AnyProgram
-    target: str
-    layout: str | None = None
-    vectors: int = 1000
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    unchecked: bool = False
-    timeout: float = 10.0
-    resume: bool = False
-    blame: Path | None = None
-    load: str | None = None
-    output: Path | None = None
-    command: str | None = None
+    verb: ClassVar[str] = "hil"
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed)
-        require_positive(timeout=self.timeout)
+    program: AnyProgram
+    layout: str | None = common.layout()
+    target: str = option(
+        REQUIRED,
+        "The board: serial:///dev/ttyUSB0?baud=115200, tcp://host:port; sim://uart, spi or fifo simulates one.",
+        group="Design",
+    )
+    vectors: int = common.vectors(1000)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    unchecked: bool = common.unchecked()
+    timeout: float = common.timeout(10.0, "Seconds without an answer before the run is aborted.")
+    resume: bool = option(False, "Continue an interrupted run in the folder of -o.", group="Runs")
+    blame: Path | None = option(
+        None, "Folder of the build on the board: taps find out which op is wrong.", group="Diagnosis"
+    )
+    load: str | None = option(
+        None, "With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'.", group="Diagnosis"
+    )
+    output: Path | None = common.output("Folder for result.json and the progress of the run.")
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         if self.resume and self.output is None:
             raise RequestError.of("{resume} needs the folder of the interrupted run: {output} DIR.")
         if self.load is not None and self.blame is None:
             raise RequestError.of("{load} loads bitstreams with taps: name the build on the board with {blame} DIR.")
         require_no_loss(self.output, ("result.json", _SEQUENCE), program=self.program, inputs=self.inputs)
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        program, *words = self._vectors()
-        more = option_words({"--blame": self.blame, "--load": self.load}, {"--resume": self.resume})
-        more += ["--output", str(self.output)] if self.output is not None else []
-        return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
 
     def replay_words(self, only: Path | None = None) -> list[str]:
         """Return the arguments that run the same vectors in the simulators; ``only``: a file with other vectors."""
@@ -222,7 +218,7 @@ def _record(
         program=program,
         seed=request.seed,
         vectors=vectors,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         rtl=RtlFacts(bitstream=bitstream),
         tools={
             "dais-verif": VERSION,

@@ -276,7 +276,7 @@ def _record(
         seconds=round(seconds, 3),
         versions=versions(),
         warnings=[],
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 
@@ -457,7 +457,7 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
         seconds=round(clock.monotonic() - begun, 3),
         versions=versions(),
         warnings=[],
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError
 from dais_verif.base.verilog_names import require_module_name
@@ -15,9 +15,8 @@ from dais_verif.campaigns.fuzzing.machines.fuzzer import MACHINE_KINDS
 from dais_verif.campaigns.fuzzing.pairs.table import PAIRS
 from dais_verif.campaigns.regression.cluster import check_name
 from dais_verif.golden import fast
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
-from dais_verif.verbs.programs import require_counts, require_positive, require_range
+from dais_verif.verbs import common_options as common
+from dais_verif.verbs.options import Request, option
 
 __all__ = [
     "ADAPTERS",
@@ -28,7 +27,6 @@ __all__ = [
     "KINDS",
     "PAIRS",
     "RTL_ADAPTERS",
-    "seconds_from",
     "versions",
 ]
 
@@ -52,50 +50,51 @@ ADAPTERS = {"da4ml": "v1", "alkaid": "alir"}
 RTL_ADAPTERS = {"da4ml": "json", "alkaid": "alir"}
 
 _SECONDS = 60.0
-_MOST_CASES = 1 << 53
 
 
 @dataclass(frozen=True, kw_only=True)
-class FuzzRequest:
+class FuzzRequest(Request):
     """The target of fuzzing: random cases through built-in ``pairs``, or programs through another tool.
 
-    ``kind``: the kind of cases: ``program``, ``machine``, or ``kernel`` for machines of random requests for a kernel.
-
-    ``time``: seconds; ``count``: cases; with both, the first limit that is reached ends the run; with neither, a
-    minute. ``against``: an interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml``
-    or ``alkaid``; ``rtl_from``: a generator of Verilog with module ``top``, as a command with ``{program}`` and
-    ``{folder}``, or ``da4ml`` or ``alkaid``; ``form``: the form of programs for this tool. ``timeout``: seconds for
-    each run of the tool. ``replay``: a folder of kept cases, which are judged again instead of new ones. ``resume``:
-    continue after the last case of the run in ``output``. ``cluster``: judge on workers of Dask, named as for
-    ``regress``. ``command``: the command line of this request.
+    ``time``, ``count``: with both, the first limit that is reached ends the run; with neither, a minute.
     """
 
-    kind: str = "program"
-    time: float | None = None
-    count: int | None = None
-    seed: int = 0
-    jobs: int | None = None
-    pairs: tuple[str, ...] = ()
-    against: str | None = None
-    rtl_from: str | None = None
-    form: str | None = None
-    top: str = "model"
-    timeout: float = 20.0
-    replay: Path | None = None
-    resume: bool = False
-    cluster: str | None = None
-    output: Path = DEFAULT_FOLDER
-    command: str | None = None
+    verb: ClassVar[str] = "fuzz"
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(seed=self.seed)
-        require_range("count", self.count, 1, _MOST_CASES)
-        require_positive(time=self.time, timeout=self.timeout)
+    kind: str = option("program", "Kind of the generated cases.", group="Fuzzing", choices=tuple(KINDS))
+    time: float | None = common.duration(None, "How long: 90s, 10m, 2h.  [default: 60s]")
+    count: int | None = option(
+        None, "Number of cases; with --time, the limit that is reached first.", group="Fuzzing", least=1
+    )
+    seed: int = common.seed(0, "Seed of the run; the seed of each case is derived from it.")
+    pairs: tuple[str, ...] = option(
+        (), "Check only this pair; may be repeated.", group="Fuzzing", name="pair", keyword="pairs", choices=ALL_PAIRS
+    )
+    against: str | None = option(
+        None,
+        "An interpreter to compare with: a command with {program}, {inputs}, {outputs}; or da4ml, or alkaid.",
+        group="Fuzzing",
+    )
+    rtl_from: str | None = option(
+        None, "A Verilog generator to check: a command with {program}, {folder}; or da4ml, or alkaid.", group="Fuzzing"
+    )
+    form: str | None = option(
+        None,
+        "Format of the programs passed to the tool of --against or --rtl-from.  [default: v1]",
+        group="Program",
+        choices=FORMS,
+    )
+    top: str = common.top()
+    timeout: float = common.timeout(20.0, "Time limit for each run of the tool, in seconds.", always=False)
+    replay: Path | None = option(None, "Check the kept cases in this folder again.", group="Fuzzing")
+    resume: bool = option(False, "Continue after the last case of the run in the folder.", group="Runs")
+    cluster: str | None = common.cluster("Check")
+    jobs: int | None = common.jobs()
+    output: Path = common.output("Folder for kept cases.", DEFAULT_FOLDER)
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
         require_module_name(self.top)
-        if self.kind not in KINDS:
-            kinds = ", ".join(KINDS)
-            raise RequestError.of("{kind} must be one of {kinds}, not {value!r}.", kinds=kinds, value=self.kind)
         known = KINDS[self.kind]
         for name in self.pairs:
             if name not in known:
@@ -104,10 +103,6 @@ class FuzzRequest:
                 )
         if self.foreign and self.kind != "program":
             raise RequestError.of("{against} and {rtl_from} take programs only: {kind} is not for them.")
-        if self.form is not None and self.form not in FORMS:
-            raise RequestError.of(
-                "{form} must be one of {known}, not {value!r}.", known=", ".join(FORMS), value=self.form
-            )
         if self.against is not None and self.rtl_from is not None:
             raise RequestError.of("{against} and {rtl_from} are two tools: give one of them.")
         if self.foreign and self.pairs:
@@ -116,7 +111,6 @@ class FuzzRequest:
             raise RequestError.of("{form} is for {against} or {rtl_from}.")
         if self.replay is not None and (self.resume or self.time is not None or self.count is not None):
             raise RequestError.of("{replay} makes no new cases: {time}, {count} and {resume} are not for it.")
-
         if self.cluster is not None:
             check_name(self.cluster)
             if self.foreign or self.replay is not None:
@@ -140,43 +134,9 @@ class FuzzRequest:
         known = ADAPTERS.get(self.against or "") or RTL_ADAPTERS.get(self.rtl_from or "")
         return self.form or known or "v1"
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--kind": None if self.kind == "program" else self.kind,
-            "--time": None if self.time is None else f"{self.time:g}s",
-            "--count": self.count,
-            "--seed": self.seed,
-            "--jobs": self.jobs,
-            "--against": self.against,
-            "--rtl-from": self.rtl_from,
-            "--form": self.form,
-            "--top": None if self.top == "model" else self.top,
-            "--timeout": self.timeout if self.foreign else None,
-            "--replay": self.replay,
-            "--cluster": self.cluster,
-            "--output": self.output,
-        }
-        pairs = [word for name in self.pairs for word in ("--pair", name)]
-        return ["fuzz", *pairs, *option_words(valued, {"--resume": self.resume})]
-
-
-# Parse durations: ``90``, ``90s``, ``10m``, ``2h``.
-
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def seconds_from(text: str) -> float:
-    """Return a duration in seconds. Raises ``ValueError`` if ``text`` is not a duration."""
-    unit = _UNITS.get(text[-1:])
-    try:
-        value = float(text if unit is None else text[:-1]) * (unit or 1)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= 1e9:
-        raise ValueError(f"{text!r} must be a duration above 0, such as 90, 90s, 10m or 2h.")
-    return value
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return []
 
 
 # Return the versions of all tools that influence whether a case fails.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from dais_verif.base.errors import InputError, RequestError
 from dais_verif.base.files import make_folder, write_atomically
@@ -40,16 +40,17 @@ from dais_verif.record.campaigns import CaseSize, ShrinkRecord, ShrunkRtl
 from dais_verif.record.program import ProgramInfo
 from dais_verif.spec.program.listing import listing
 from dais_verif.subject import open_for
-from dais_verif.subject.given import AnyProgram, is_folder, path_of
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.subject.given import AnyProgram, is_folder
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.fuzzing.requests import versions
 from dais_verif.verbs.fuzzing.shrink_rtl import VECTORS_NAME, RtlFails, RtlOutcome, shrink_rtl, write_vectors
+from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import read_program, require_counts, require_positive
+from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
+from dais_verif.verbs.recognition import rtl_option
 from dais_verif.verbs.vectors import batch_of
 
 __all__ = ["ShrinkRequest", "shrink"]
@@ -59,32 +60,33 @@ _RTL = "rtl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShrinkRequest:
+class ShrinkRequest(Request):
     """A failing case, and what counts as its failure.
 
-    ``command``: a command line with an exit code other than 0, with ``{program}`` and optionally ``{inputs}`` in place
-    of the files of a case; the command must have the same exit code on a smaller case. None: a disagreement of built-in
-    pairs, or a broken promise. ``time``: total seconds; ``timeout``: seconds for each run of the command. ``output``:
-    the folder of the case. ``design``: user RTL, which is reduced with its program; without a command the failure is
-    that a simulation reports RTL_MISMATCH; a command has ``{rtl}`` in place of the RTL's files.
+    ``failing``: a command that must have the same exit code on a smaller case. None: a disagreement of built-in pairs,
+    or a broken promise; with user RTL, which is reduced with its program, that a simulation reports RTL_MISMATCH.
     """
 
-    program: AnyProgram
-    output: Path
-    design: DesignRequest = field(default_factory=DesignRequest)
-    command: str | None = None
-    layout: str | None = None
-    vectors: int = 100
-    seed: int = 0
-    inputs: tuple[Path, ...] = ()
-    time: float = 60.0
-    timeout: float = 20.0
-    reproduce: str | None = None
+    verb: ClassVar[str] = "shrink"
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(vectors=self.vectors, seed=self.seed)
-        require_positive(time=self.time, timeout=self.timeout)
+    program: AnyProgram
+    layout: str | None = common.layout()
+    design: DesignRequest = rtl_option()
+    failing: str | None = option(
+        None,
+        "The failing command (exit code not 0), with {program}, {inputs} and {rtl}.",
+        group="Fuzzing",
+        name="command",
+    )
+    vectors: int = common.vectors(100)
+    seed: int = common.seed()
+    inputs: tuple[Path, ...] = common.inputs()
+    time: float = common.duration(60.0, "Time limit of the whole run: 90s, 10m.", always=True)
+    timeout: float = common.timeout(20.0, "Seconds for each run.", always=False)
+    output: Path = common.output("Folder for the case.", REQUIRED)
+
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         written = (*self.written, *(f"{_RTL}/{path.name}" for path in self.design.rtl))
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
         if not self.design.rtl and not is_folder(self.program) and (self.design.pins.given or self.design.ports):
@@ -94,19 +96,6 @@ class ShrinkRequest:
     def written(self) -> tuple[str, ...]:
         """The possible names of files in the folder."""
         return (*case_names(), *((VECTORS_NAME, _RTL) if self.design.rtl else ()))
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--command": self.command,
-            "--layout": self.layout,
-            "--vectors": self.vectors,
-            "--seed": self.seed,
-            "--time": self.time,
-            "--timeout": self.timeout if self.command else None,
-            "--output": self.output,
-        }
-        return ["shrink", path_of(self.program), *option_words(valued, {}, self.inputs), *self.design.words()]
 
 
 _FLAKY: Final = "the command did not fail again on the smallest case: its results vary, so the case may be useless"
@@ -146,7 +135,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
         if failure is None:
             return _record(request, case, case, None, warnings, begun)
         outcome = shrunk(case, failure.fails, request.time, _told(tell))
-        repeats = request.command is None or failure.fails(outcome.case)
+        repeats = request.failing is None or failure.fails(outcome.case)
     replay = _replay(request, form)
     kept = KeptCase(
         failure.pair,
@@ -154,7 +143,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
         failure.text,
         opcodes_of(outcome.case),
         None,
-        request.command,
+        request.failing,
         versions(),
         replay,
         spelled(outcome.case.rows),
@@ -166,9 +155,9 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
 
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
     """Return the check that the command has the same exit code as on the first case; None if there is no command."""
-    if request.command is None:
+    if request.failing is None:
         return None
-    run = CommandRun(Command.of("command", request.command, ("program", "rtl")), form, scratch, request.timeout)
+    run = CommandRun(Command.of("command", request.failing, ("program", "rtl")), form, scratch, request.timeout)
     first: list[int | None] = []
 
     def fails(case: RtlCase) -> bool:
@@ -189,7 +178,7 @@ def _with_rtl(
     before, after = found.before, found.after
     if not found.failure or found.design is None:
         record = _record(request, before.case, before.case, None, warnings, begun)
-        return record if request.command else replace(record, message=f"nothing fails: {found.text}")
+        return record if request.failing else replace(record, message=f"nothing fails: {found.text}")
     folder = request.output / _RTL
     make_folder(folder)
     for name, path in after.includes:
@@ -214,8 +203,8 @@ def _with_rtl(
     ]
     replay = own_command([*words, *replace(design, data=()).words()])
     failure = Failure("rtl", "RTL_MISMATCH", found.failure, lambda case: False)
-    if request.command is not None:
-        command = Command.of("command", request.command, ("program", "rtl"))
+    if request.failing is not None:
+        command = Command.of("command", request.failing, ("program", "rtl"))
         program, inputs = request.output / program_name(form), request.output / INPUTS_NAME
         replay = command_line(command.words({"program": program, "inputs": inputs, "rtl": design.rtl}))
         failure = failure._replace(kind="command")
@@ -225,7 +214,7 @@ def _with_rtl(
         failure.text,
         opcodes_of(after.case),
         None,
-        request.command,
+        request.failing,
         versions(),
         replay,
         spelled(after.case.rows),
@@ -242,8 +231,8 @@ def _told(tell: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def _failure(request: ShrinkRequest, case: Case, form: str, scratch: Path) -> Failure | None:
-    if request.command is not None:
-        return _of_command(request, request.command, case, form, scratch)
+    if request.failing is not None:
+        return _of_command(request, request.failing, case, form, scratch)
     found = first_disagreement(case)
     if found is not None:
         return Failure(found.pair, found.kind, f"{PAIRS[found.pair].words}: {found.text}", as_disagreed(found))
@@ -269,9 +258,9 @@ def _of_command(request: ShrinkRequest, text: str, case: Case, form: str, scratc
 
 def _replay(request: ShrinkRequest, form: str) -> str:
     """Return the command line that shows the failure of the case in the folder again."""
-    if request.command is None:
+    if request.failing is None:
         return own_command(["fuzz", "--replay", str(request.output)])
-    command = Command.of("command", request.command, ("program",))
+    command = Command.of("command", request.failing, ("program",))
     files = {"program": request.output / program_name(form), "inputs": request.output / INPUTS_NAME}
     return command_line(command.words(files))
 
@@ -281,7 +270,7 @@ def _record(
 ) -> ShrinkRecord:
     what = (
         "the command ends with exit code 0"
-        if request.command
+        if request.failing
         else "all agree, and no promise is broken, on these vectors"
     )
     return ShrinkRecord(
@@ -299,7 +288,7 @@ def _record(
         folder="" if failure is None else str(request.output),
         replay="",
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.reproduce is None else request.reproduce,
+        reproduce=request.reproduce(),
     )
 
 

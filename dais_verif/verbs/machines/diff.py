@@ -111,7 +111,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
         first_different_op=None,  # the ops of a frame's program are not ops of the machine
         replay=None,
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         frame=FrameInfo(
             cycles=frame.cycles,
             ops=every.program.n_ops,
@@ -353,11 +353,7 @@ def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffR
 
 
 def with_file(
-    record: DiffRecord,
-    machine: Machine,
-    witness: FrameWitness | None,
-    request: DiffRequest,
-    progress: Progress,
+    record: DiffRecord, machine: Machine, witness: FrameWitness | None, request: DiffRequest, progress: Progress
 ) -> DiffRecord:
     """Write the sequence of a difference from power-up into the output file; add the command for it to ``record``."""
     if request.output is None or witness is None or witness.frame is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dais_verif.base.errors import ConversionError, RequestError
 from dais_verif.base.files import write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.conversion import ConversionRecord
@@ -124,7 +123,7 @@ def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionR
         restored=False,
         compressed=request.compressed,
         warnings=[],
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 

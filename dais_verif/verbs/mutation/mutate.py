@@ -11,7 +11,6 @@ from pathlib import Path
 
 from dais_verif.base.errors import MutationError, RequestError, ToolError, ViolationError
 from dais_verif.base.files import read_toml, write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.temporary import temporary_folder
 from dais_verif.base.toml import parse_toml
 from dais_verif.base.toolchain.sources import digests, is_vhdl
@@ -162,7 +161,7 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
         unexpected=missed,
         seconds=round(clock.monotonic() - begun, 3),
         warnings=[*warnings, *judged.warnings],
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
     write_atomically(request.output / RECORD_NAME, record.to_json().encode())
     if interrupt is not None:

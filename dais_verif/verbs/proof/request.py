@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError
-from dais_verif.base.own_command import own_command
 from dais_verif.simulation.simulators.build import SIMULATORS
-from dais_verif.subject.given import AnyProgram, path_of
+from dais_verif.subject.given import AnyProgram
 from dais_verif.verbs import common_options as common
-from dais_verif.verbs.arguments import require_types
+from dais_verif.verbs.design_options import Sort
 from dais_verif.verbs.designs import DesignRequest
-from dais_verif.verbs.options import option, require_options, words_of
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
 from dais_verif.verbs.proof.reading import FRONT_ENDS
+from dais_verif.verbs.recognition import design_option
 
 __all__ = ["ProveRequest"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProveRequest:
-    """The design and the methods of a proof.
+class ProveRequest(Request):
+    """The design and the methods of a proof."""
 
-    ``command``: a function that takes additional arguments and returns the command line for the record; None: derived
-    from the request.
-    """
+    verb: ClassVar[str] = "prove"
 
     program: AnyProgram
     layout: str | None = common.layout()
-    design: DesignRequest = field(default_factory=DesignRequest)
+    design: DesignRequest = design_option(Sort.NETLIST, Sort.BITSTREAM)
     front_end: str = option(
         "slang",
         "Front end of the RTL; both: slang and Yosys must agree on every signal, and both readings are proved; "
@@ -68,10 +66,7 @@ class ProveRequest:
     )
     cache: bool = option(True, "Reuse proofs of earlier runs, and store new ones.", group="Proof", rare=True)
     period: float | None = option(
-        None,
-        "Clock period of a bitstream behind a link, in ns. Default: that of 12 MHz.",
-        group="Wrapper",
-        rare=True,
+        None, "Clock period of a bitstream behind a link, in ns. Default: that of 12 MHz.", group="Wrapper", rare=True
     )
     confirm: bool = option(
         True,
@@ -82,22 +77,12 @@ class ProveRequest:
     seed: int = common.seed()
     jobs: int | None = common.jobs()
     output: Path | None = common.output("Folder to keep: result.json, RTL, counterexample, replay.")
-    command: Callable[[Sequence[str]], str] | None = None
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_options(self)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         if self.period is not None and not 0 < self.period < float("inf"):
             raise RequestError.of("{period} must be a number of ns above 0, not {value}.", value=self.period)
         if self.design.wrapped is not None:
             raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
         written = ("result.json", *self.design.written)
         require_no_loss(self.output, written, program=self.program, **self.design.read)
-
-    def reproduce(self) -> str:
-        """Return the command line of this request."""
-        return self.command(()) if self.command is not None else own_command(self.words())
-
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request; ``PROGRAM`` stands for a program without a file."""
-        return ["prove", path_of(self.program), *words_of(self), *self.design.words()]
