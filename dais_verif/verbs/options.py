@@ -231,7 +231,11 @@ def require_value(one: Declared, value: Any) -> None:
     if rule.choices and value not in rule.choices:
         known = ", ".join(rule.choices)
         raise RequestError.of(
-            "{name} must be one of {known}, not {value!r}.", name=Argument(one.keyword), known=known, value=value
+            "{name} must be {one} {known}, not {value!r}.",
+            name=Argument(one.keyword),
+            one="among" if one.type.startswith("tuple") else "one of",
+            known=known,
+            value=value,
         )
     if one.type == "float" and rule.most is not None:
         _require_between(one, value)
