@@ -19,7 +19,7 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.compile.kernels.forms.memory import memory_form
 from dais_verif.compile.kernels.forms.stream import stream_form
 from dais_verif.compile.kernels.instance import KernelInstance
-from dais_verif.compile.kernels.own import read_own_kernel
+from dais_verif.compile.kernels.program_kernel import read_own_kernel
 from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.spec.machine import Machine

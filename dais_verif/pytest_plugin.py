@@ -134,11 +134,7 @@ def _first_build() -> str | None:
 def _programs(paths: Iterable[Path], *, emitted: bool) -> Iterator[Path]:
     """Yield the programs and design folders. ``emitted``: emitted RTL is asked for, whatever RTL is there."""
     for path in paths:
-        from dais_verif.campaigns.regression.programs import (  # late: most sessions have no programs
-            SUFFIXES,
-            find,
-            unjudged,
-        )
+        from dais_verif.campaigns.regression.programs import SUFFIXES, find, unjudged
 
         if path.suffix == ".py":
             raise pytest.UsageError(f"--dais: {str(path)!r} is not a program; test files go before --dais")

@@ -13,9 +13,9 @@ except ModuleNotFoundError as error:
     raise ImportError("dais_verif.cocotb needs cocotb: pip install 'dais-verif[sim]'", name=error.name) from None
 
 from dais_verif.cocotb.model import DaisModel
+from dais_verif.cocotb.port_rows import FixedPointVector
 from dais_verif.cocotb.scoreboard import Scoreboard, ScoreboardError
 from dais_verif.cocotb.vectors import VectorStream, exhaustive_vectors, generate_vectors, read_vectors
-from dais_verif.cocotb.words import FixedPointVector
 
 __all__ = [
     # expected outputs

@@ -19,7 +19,7 @@ from dais_verif.base.errors import InputError
 from dais_verif.base.own_command import own_command
 from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import data_files
+from dais_verif.base.toolchain.rtl_files import data_files
 from dais_verif.hardware.ports.discover import ports_in
 from dais_verif.hardware.ports.interface import Dut
 from dais_verif.record.simulation import Blame, Mismatch

@@ -10,7 +10,7 @@ from cocotb.types import LogicArray
 
 from dais_verif.base.errors import BenchError
 from dais_verif.cocotb.delay_line import DelayLine
-from dais_verif.cocotb.words import FixedPointVector, RowLayout, input_layout, value_of
+from dais_verif.cocotb.port_rows import FixedPointVector, RowLayout, input_layout, value_of
 from dais_verif.golden import Golden
 from dais_verif.spec.program import FixedType, Program
 from dais_verif.spec.program.numbers import Batch, Column, floor_to_grid

@@ -11,7 +11,7 @@ from cocotb.triggers import Trigger
 
 from dais_verif.base.errors import BenchError
 from dais_verif.cocotb.model import DaisModel
-from dais_verif.cocotb.words import FixedPointVector, RowLayout
+from dais_verif.cocotb.port_rows import FixedPointVector, RowLayout
 from dais_verif.spec.program.numbers import Batch
 from dais_verif.stimulus.files import read_batch
 from dais_verif.verbs.vectors import WithBoundaries

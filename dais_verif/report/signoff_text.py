@@ -13,7 +13,7 @@ from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import CERTIFICATE, NOT_RUN, PROOF, SIGNATURE, CertificateRecord, SignOffRecord
 from dais_verif.report.console import program_line
-from dais_verif.report.words import signed_word, stage_word
+from dais_verif.report.verdict_words import signed_word, stage_word
 
 __all__ = ["print_certificate_check", "print_sign_off"]
 

@@ -23,7 +23,7 @@ from dais_verif.record.proof import ProofRecord
 from dais_verif.record.read import AnyRecord
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord
-from dais_verif.report.words import word_of
+from dais_verif.report.verdict_words import word_of
 
 __all__ = ["Case", "append_summary", "cases_of", "commands_of", "junit_of", "summary_of", "title_of"]
 

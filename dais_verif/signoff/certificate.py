@@ -22,7 +22,7 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.record.signoff import CERTIFICATE, EVIDENCE, SIGNATURE, SignOffRecord, StageResult
 from dais_verif.record.simulation import OutputEvidence, Waiver
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.signed_design import Subject, sha256_of
 from dais_verif.signoff.toolbox import Tool
 
 __all__ = [

@@ -14,7 +14,7 @@ from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.evidence import bits_of, simulated, summary
 from dais_verif.signoff.judge import SENT, Asked, Judgement
 from dais_verif.signoff.policy import GHDL, Policy
-from dais_verif.signoff.subject import Subject
+from dais_verif.signoff.signed_design import Subject
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.stimulus import read_batch
 

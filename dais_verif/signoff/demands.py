@@ -10,7 +10,7 @@ from dais_verif.base.text import counted
 from dais_verif.record.signoff import CertificateFinding
 from dais_verif.signoff.certificate import CertifiedFile
 from dais_verif.signoff.policy import Policy, Rtl, is_simulated
-from dais_verif.signoff.subject import files_of_rtl, sha256_of
+from dais_verif.signoff.signed_design import files_of_rtl, sha256_of
 
 __all__ = ["demanded", "less_than"]
 

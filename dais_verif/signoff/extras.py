@@ -25,7 +25,7 @@ from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import Asked, Judgement, judge_simulation, of_subject
 from dais_verif.signoff.mutation import mutation_stage
 from dais_verif.signoff.policy import is_simulated
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 
 __all__ = ["NETLIST", "coverage_stage", "extra_stages", "require_call"]

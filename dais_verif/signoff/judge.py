@@ -15,7 +15,7 @@ from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.evidence import Sent, Unusable, bits_of, checked, proved, simulated
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.subject import Subject
+from dais_verif.signoff.signed_design import Subject
 from dais_verif.simulation.outputs import outputs_of
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.opcodes import INPUT

@@ -15,8 +15,8 @@ from dais_verif.record.campaigns import MutationRecord, score_of
 from dais_verif.signoff.certificate import CertifiedScore
 from dais_verif.signoff.context import Context, SignOffStage, design_arguments, program_arguments, simulator_arguments
 from dais_verif.signoff.evidence import mutated
-from dais_verif.signoff.form_parts import kept_hashes, kept_head, only
 from dais_verif.signoff.judge import Judgement, same_program
+from dais_verif.signoff.kept_parts import kept_hashes, kept_head, only
 from dais_verif.signoff.verbs import call
 
 __all__ = ["MUTATION", "certified_score", "kept_mutation", "mutation_stage"]

@@ -18,7 +18,7 @@ import msgspec
 from dais_verif.base.errors import CertificateError
 from dais_verif.base.files import make_folder, read_plain, write_atomically
 from dais_verif.base.structs import converted
-from dais_verif.base.toolchain.sources import MOST_RTL_BYTES, is_vhdl, never_read
+from dais_verif.base.toolchain.rtl_files import MOST_RTL_BYTES, is_vhdl, never_read
 from dais_verif.base.verdict import Verdict
 from dais_verif.hardware.ports.directives import Directives, as_synthesized, directives_of, readings, told
 from dais_verif.hardware.ports.outside_effects import Use, outside_of
@@ -34,7 +34,7 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.machines.judge import judge_proof_of
-from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.signoff.signed_design import FileHash, Subject
 from dais_verif.signoff.verbs import call
 
 __all__ = ["FOUND", "kept_uses", "outside_stage", "synthesis_stages"]

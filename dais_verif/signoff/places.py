@@ -12,7 +12,7 @@ from pathlib import Path
 from dais_verif.base.errors import InputError
 from dais_verif.record.signoff import CertificateFinding
 from dais_verif.signoff.certificate import CertifiedFile
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 
 __all__ = ["Places", "find_files"]
 

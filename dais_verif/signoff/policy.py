@@ -20,20 +20,58 @@ from dais_verif.base.toml import parse_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
-from dais_verif.signoff.mutation_table import Mutation, problem_of_mutation
 
 __all__ = [
     "BUILT_IN",
     "GHDL",
     "Given",
+    "Mutation",
     "Policy",
     "Rtl",
     "in_force",
     "is_simulated",
     "policy_of",
+    "problem_of_mutation",
     "read_policy",
     "with_rtl",
 ]
+
+
+# The table ``[mutation]`` of a policy: the requirements on mutants of the RTL.
+
+
+_MOST_MUTANTS = 1_000_000
+
+
+class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[mutation]``: the number of mutants of the RTL, and the percentage that must be killed.
+
+    ``vectors``: the number of vectors simulated for each mutant. ``timeout``: seconds for each proof. ``floor``: the
+    percentage that must be killed of the mutants that are not equivalent. ``most_unknown``: the percentage of all
+    mutants that may stay unknown.
+    """
+
+    mutants: int = 200
+    vectors: int = 1000
+    timeout: float = 2.0
+    floor: float = 95.0
+    most_unknown: float = 5.0
+
+
+def problem_of_mutation(mutation: Mutation) -> str:
+    """Return a text that describes a problem of the table; empty if there is none."""
+    if not 1 <= mutation.mutants <= _MOST_MUTANTS:
+        return f"[mutation] mutants is {mutation.mutants}, must be 1 to {_MOST_MUTANTS:,}"
+    if not 0 < mutation.timeout < float("inf"):
+        return f"[mutation] timeout is {mutation.timeout}, must be a number of seconds above 0"
+    for key in ("floor", "most_unknown"):
+        if not 0 <= getattr(mutation, key) <= 100:
+            return f"[mutation] {key} is {getattr(mutation, key)}, must be a percentage from 0 to 100"
+    return ""
+
+
+# The policy of a sign-off, which states the requirements on a program and its RTL: a TOML file, or the built-in one.
+
 
 GHDL = "ghdl"
 

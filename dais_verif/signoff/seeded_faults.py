@@ -18,7 +18,7 @@ import numpy as np
 from dais_verif.base.errors import CertificateError
 from dais_verif.base.files import make_folder, write_atomically
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.coverage.boundaries import with_boundaries
 from dais_verif.golden import Golden
@@ -42,7 +42,7 @@ from dais_verif.signoff.context import (
 from dais_verif.signoff.evidence import Bits, Sent, chunks, proved, read_tree, simulated
 from dais_verif.signoff.inverting_wrappers import OriginalDesign, inverting_wrapper
 from dais_verif.signoff.judge import SENT, Asked, Judgement, same_inputs, same_simulators
-from dais_verif.signoff.subject import file_hash, load_design, sha256_of
+from dais_verif.signoff.signed_design import file_hash, load_design, sha256_of
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.simulation.testbench.packed_rows import Words, row_words
 from dais_verif.spec.program import Program, load, write_binary

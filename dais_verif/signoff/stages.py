@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dais_verif.base.errors import PolicyError
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.hardware.ports.discover import unused_in
 from dais_verif.hardware.ports.vhdl_ports import vhdl_roots_in
@@ -37,7 +37,7 @@ from dais_verif.signoff.machines.limits import require_for_machines, require_for
 from dais_verif.signoff.machines.sanity_checks import seed_faults_in_machine_proof, seed_faults_in_machine_simulation
 from dais_verif.signoff.outside_effects import outside_stage, synthesis_stages
 from dais_verif.signoff.seeded_faults import seed_faults_in_proof, seed_faults_in_simulation
-from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.signoff.signed_design import FileHash, Subject
 from dais_verif.signoff.verbs import call
 
 __all__ = ["RTL", "emit", "ignored_in", "stages_of"]

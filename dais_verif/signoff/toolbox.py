@@ -25,7 +25,7 @@ from dais_verif.base.toolchain.tool_files import (
 )
 from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.policy import Diff, Policy
-from dais_verif.signoff.subject import FileHash, Subject, sha256_of
+from dais_verif.signoff.signed_design import FileHash, Subject, sha256_of
 
 __all__ = ["SUBJECT", "Tool", "copied", "runtime_of", "tool_names", "tools_of", "with_paths"]
 

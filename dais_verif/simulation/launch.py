@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dais_verif.base.errors import SimulatorFailure
-from dais_verif.base.toolchain import sources as data_files
+from dais_verif.base.toolchain import rtl_files as data_files
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.process import Session, describe_exit, first_error, last_error, stripped
 from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.base.errors import DaisError, RtlFileError, ToolError
-from dais_verif.base.toolchain.sources import DataFile, data_files, is_vhdl, read_others
+from dais_verif.base.toolchain.rtl_files import DataFile, data_files, is_vhdl, read_others
 from dais_verif.base.toolchain.tool_files import (
     PACKAGES,
     content_of,

@@ -10,7 +10,7 @@ from dais_verif.base.errors import RequestError
 from dais_verif.base.verilog_names import is_module_name
 from dais_verif.spec.program import ALL_LAYOUTS
 from dais_verif.verbs.arguments import texts_from
-from dais_verif.verbs.networks.forms import FORMS
+from dais_verif.verbs.networks.hardware_forms import FORMS
 from dais_verif.verbs.options import option
 
 __all__ = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dais_verif.base.errors import InputError, RtlFileError
 from dais_verif.base.files import require_plain, write_atomically
-from dais_verif.base.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
+from dais_verif.base.toolchain.rtl_files import MOST_RTL_BYTES, is_vhdl, read_others
 from dais_verif.hardware.emitter import emit_pipeline, emit_verilog
 from dais_verif.hardware.ports.bind import bind
 from dais_verif.hardware.ports.directives import directives_of, told

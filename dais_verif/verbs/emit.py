@@ -24,7 +24,7 @@ from dais_verif.verbs import common_options as common
 from dais_verif.verbs.arguments import require_types
 from dais_verif.verbs.machines.emit import emit_machine
 from dais_verif.verbs.networks.emit import emit_network
-from dais_verif.verbs.networks.forms import require_form
+from dais_verif.verbs.networks.hardware_forms import require_form
 from dais_verif.verbs.options import Request, option, options, require_options
 from dais_verif.verbs.overwrite_guard import require_no_loss, write_folder
 from dais_verif.verbs.pipelines import PipelineRequest

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dais_verif.base.errors import ProjectFolderError, RequestError
-from dais_verif.base.toolchain.sources import mentioned, never_read
+from dais_verif.base.toolchain.rtl_files import mentioned, never_read
 from dais_verif.hardware.ports.project_folder import ProjectFolder, read_project
 from dais_verif.record.program import ProjectInfo
 from dais_verif.spec.program import Program

@@ -12,7 +12,7 @@ import msgspec
 
 from dais_verif.base.errors import PolicyError, RequestError
 from dais_verif.base.files import make_folder
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.compile.network_folder import holds_network, verified_files
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
 from dais_verif.signoff import session

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.base.errors import RequestError
 from dais_verif.base.stopwatch import Stopwatch
-from dais_verif.base.toolchain.sources import mentioned, never_read
+from dais_verif.base.toolchain.rtl_files import mentioned, never_read
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulate import begin

@@ -12,7 +12,7 @@ from dais_verif.base.files import require_plain, write_atomically
 from dais_verif.base.own_command import own_command
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits
-from dais_verif.base.toolchain.sources import MOST_RTL_BYTES
+from dais_verif.base.toolchain.rtl_files import MOST_RTL_BYTES
 from dais_verif.base.verdict import Verdict
 from dais_verif.base.verilog_names import require_module_name
 from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog

@@ -12,7 +12,7 @@ from dais_verif.base.errors import DaisError, FileError, InputError
 from dais_verif.base.files import make_folder, read_plain, write_atomically
 from dais_verif.base.packages import missing_packages
 from dais_verif.base.temporary import temporary_folder
-from dais_verif.base.toolchain.sources import digests
+from dais_verif.base.toolchain.rtl_files import digests
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.program import BitstreamFacts
 from dais_verif.record.proof import PROOF_SCHEMA

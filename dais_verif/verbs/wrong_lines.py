@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dais_verif.base.errors import DaisError
 from dais_verif.base.internal_error import told
 from dais_verif.base.temporary import temporary_folder
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.simulation import Blame, Mismatch, WrongLine
 from dais_verif.simulation.simulators.build import RtlDesign

@@ -32,9 +32,7 @@ from dais_verif.verbs import (
     synthesize,
     verify_certificate,
 )
-from dais_verif.verbs import (
-    cover as covering,
-)
+from dais_verif.verbs import cover as covering
 from dais_verif.verbs.arguments import OWN_TYPES, RULES
 from dais_verif.verbs.boards import run_on_board
 from dais_verif.verbs.options import Request

@@ -19,7 +19,7 @@ import dais_verif
 from dais_verif.base.errors import WrapperError
 from dais_verif.base.toolchain import tools
 from dais_verif.doors.cli import main
-from dais_verif.hardware.emitter.registers import REGISTERS, register_table
+from dais_verif.hardware.emitter.register_map import REGISTERS, register_table
 from dais_verif.simulation.selfcheck import selfcheck_signatures
 from dais_verif.verbs.wrapper import find_wrapper
 

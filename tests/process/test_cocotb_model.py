@@ -20,8 +20,8 @@ import dais_verif
 from dais_verif.base.errors import InputError, ProgramError, ViolationError
 from dais_verif.cocotb import DaisModel, FixedPointVector, VectorStream, exhaustive_vectors, generate_vectors
 from dais_verif.cocotb.delay_line import DelayLine
+from dais_verif.cocotb.port_rows import input_layout
 from dais_verif.cocotb.vectors import read_vectors
-from dais_verif.cocotb.words import input_layout
 from dais_verif.golden import run
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.ports import Element

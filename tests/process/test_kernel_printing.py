@@ -20,8 +20,8 @@ from dais_verif.compile.kernels.forms.printing import memory_run, stream_run, te
 from dais_verif.compile.kernels.forms.raster import members_by_beat, raster_of
 from dais_verif.compile.kernels.forms.stream import stream_form
 from dais_verif.compile.kernels.instance import KernelInstance
-from dais_verif.compile.kernels.own import read_own_kernel
 from dais_verif.compile.kernels.printf import PrintfTap
+from dais_verif.compile.kernels.program_kernel import read_own_kernel
 from dais_verif.compile.kernels.structures import Tensor
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.golden.members import print_instance

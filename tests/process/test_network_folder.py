@@ -24,7 +24,7 @@ from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.alirfsm import machine_json
 from dais_verif.verbs.evaluate import EvaluationRequest, evaluate
 from dais_verif.verbs.networks.source import _paused, expected_tensors
-from dais_verif.verbs.tensors.driven import read_driven
+from dais_verif.verbs.tensors.simulate import read_driven
 
 pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 

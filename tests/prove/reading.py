@@ -11,7 +11,7 @@ import pytest
 from dais_verif.base.errors import ToolError
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits
-from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.base.toolchain.rtl_files import DataFile
 from dais_verif.hardware.synthesis.elaboration import elaborated as run_yosys
 from dais_verif.prover import slang, yosys
 from dais_verif.prover.netlist import Cone, Netlist

@@ -10,7 +10,7 @@ from prove.reading import FRONT_ENDS, LIMITS, needs_yosys, term_of, value_of
 from support.adder import ADDER
 
 from dais_verif.base.errors import InputError, UnsupportedVerilog
-from dais_verif.base.toolchain.sources import read_others
+from dais_verif.base.toolchain.rtl_files import read_others
 from dais_verif.hardware.ports.discover import ports_in
 from dais_verif.hardware.synthesis.elaboration import elaborated as run_yosys
 from dais_verif.prover import slang, yosys

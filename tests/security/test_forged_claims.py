@@ -16,7 +16,7 @@ from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.signoff.certificate import CERTIFICATE
 from dais_verif.signoff.checking import recheck as again
-from dais_verif.signoff.form_parts import canonical
+from dais_verif.signoff.kept_parts import canonical
 
 ASKED = QUICK.replace("exhaustive_bits = 0", "exhaustive_bits = 8") + 'stages = ["mutation"]\n' + GIVEN
 MUTATION = "[mutation]\nmutants = 12\nvectors = 2\nfloor = 0\n"

@@ -8,7 +8,7 @@ import pytest
 from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, project, sign, verify
 
-from dais_verif.base.toolchain.sources import never_read
+from dais_verif.base.toolchain.rtl_files import never_read
 from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.hardware.ports.outside_effects import Use, macros_in, outside_of, uses_in
 

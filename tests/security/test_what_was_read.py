@@ -19,7 +19,7 @@ from dais_verif.record.program import ProgramInfo, RtlFacts
 from dais_verif.record.simulation import SimulationRecord, SimulatorResult
 from dais_verif.signoff.judge import Asked, of_subject
 from dais_verif.signoff.policy import policy_of, read_policy
-from dais_verif.signoff.subject import Subject, file_hash, sha256_of
+from dais_verif.signoff.signed_design import Subject, file_hash, sha256_of
 from dais_verif.signoff.toolbox import SUBJECT, copied
 from dais_verif.simulation.simulators.build import RtlDesign, build
 

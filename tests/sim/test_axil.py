@@ -17,7 +17,7 @@ from support.said import raises
 from dais_verif.base.errors import InputError, SimulatorError
 from dais_verif.base.verdict import Verdict
 from dais_verif.golden import run_raw
-from dais_verif.hardware.emitter.registers import MAGIC, REGISTERS, VERSION
+from dais_verif.hardware.emitter.register_map import MAGIC, REGISTERS, VERSION
 from dais_verif.simulation import launch
 from dais_verif.simulation.axis import simulate_axis
 from dais_verif.simulation.selfcheck import selfcheck_signatures, stimulus_words

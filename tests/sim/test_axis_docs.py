@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from dais_verif.base.toolchain import tools
-from dais_verif.hardware.emitter.registers import register_table
+from dais_verif.hardware.emitter.register_map import register_table
 from dais_verif.hardware.emitter.rtl_library import AXIS_FILES, library_sources
 
 PAGE = Path(__file__).parents[2] / "docs" / "emit.md"

@@ -398,7 +398,7 @@ class TestVerdicts:
                 first, *others = super().run_raw(*arguments, **more)
                 return (first ^ 1, *others)
 
-        monkeypatch.setattr("dais_verif.simulation.boards.verify.Golden", Wrong)
+        monkeypatch.setattr("dais_verif.simulation.boards.compare.Golden", Wrong)
         identity, compute = computing(EVERY)
         compute = spoiled(compute, lambda k: agrees)
         with python_board(identity, compute) as board, on_tcp(board) as target:

@@ -28,8 +28,8 @@ from dais_verif.simulation.boards.emulator import build_board, start_board, writ
 from dais_verif.simulation.boards.identity import PROTOCOL, REPLY, Decoder, Frame, Identity, Kind, encode
 from dais_verif.simulation.boards.link import Link
 from dais_verif.simulation.machines.rows import expected_rows
-from dais_verif.simulation.testbench.machine_job import UNKNOWN
 from dais_verif.simulation.testbench.packing import pack_outputs
+from dais_verif.simulation.testbench.sequence_job import UNKNOWN
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.ports import bits_of, offsets_of
 from dais_verif.spec.program import FixedType, Program

@@ -24,7 +24,7 @@ from dais_verif.record.read import AnyRecord
 from dais_verif.record.signoff import SignOffRecord, StageResult
 from dais_verif.record.simulation import Failed, SimulationRecord, SimulatorResult
 from dais_verif.report.test_cases import append_summary, cases_of, commands_of, junit_of, summary_of
-from dais_verif.report.words import word_of
+from dais_verif.report.verdict_words import word_of
 
 PROGRAM = ProgramInfo("p.bin", "00", None, "v1", False, 1, 1, 1)
 

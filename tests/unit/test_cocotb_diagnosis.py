@@ -14,7 +14,7 @@ pytest.importorskip("cocotb")
 from dais_verif.base.errors import InputError
 from dais_verif.cocotb import diagnosis
 from dais_verif.cocotb.diagnosis import Rtl
-from dais_verif.cocotb.interface import dut_of
+from dais_verif.cocotb.scoreboard import dut_of
 from dais_verif.hardware.ports.interface import Dut
 from dais_verif.hardware.ports.ports_file import ports_from_tree, read_ports_file
 from dais_verif.spec.program import load

@@ -8,7 +8,7 @@ import pytest
 from support.said import raises
 
 from dais_verif.base.errors import InputError
-from dais_verif.base.toolchain.sources import DataFile, copy_into, data_files, mentioned, never_read
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into, data_files, mentioned, never_read
 
 
 @pytest.fixture

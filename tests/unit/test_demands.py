@@ -12,9 +12,8 @@ from dais_verif.base.errors import PolicyError
 from dais_verif.signoff.bitstreams.table import Bitstream
 from dais_verif.signoff.certificate import CertifiedFile
 from dais_verif.signoff.demands import demanded, less_than
-from dais_verif.signoff.mutation_table import Mutation
-from dais_verif.signoff.policy import Axis, Board, NetlistTable, Policy, Rtl, Waived, read_policy
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.policy import Axis, Board, Mutation, NetlistTable, Policy, Rtl, Waived, read_policy
+from dais_verif.signoff.signed_design import sha256_of
 
 _ALL = ("netlist", "axis", "board", "bitstream", "timing", "mutation")
 _STRONG = Policy(

@@ -13,9 +13,9 @@ from support.boards import Mangler, link_to, mangled, python_board
 from support.said import as_recorded, raises
 
 from dais_verif.base.errors import BoardError, BoardFailure, ToolError
+from dais_verif.simulation.boards.compare import _few
 from dais_verif.simulation.boards.identity import PROTOCOL, REPLY, Frame, Identity, Kind, encode, require_fits
 from dais_verif.simulation.boards.session import Bytes, Session
-from dais_verif.simulation.boards.verify import _few
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.ports import ports_of
 

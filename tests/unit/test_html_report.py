@@ -43,7 +43,7 @@ from dais_verif.report.html import Source, render, write_report
 from dais_verif.report.html.program_view import FAMILIES, view_data
 from dais_verif.report.html.sources import Document
 from dais_verif.report.html.verdicts import overall
-from dais_verif.report.words import word_of
+from dais_verif.report.verdict_words import word_of
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.listing import in_words
 from dais_verif.spec.program.opcodes import OPCODES, Term, opcode_of_sum

@@ -21,8 +21,8 @@ from dais_verif.compile.kernels.forms.frame import memory_frame
 from dais_verif.compile.kernels.forms.memory import memory_form
 from dais_verif.compile.kernels.instance import KernelInstance
 from dais_verif.compile.kernels.mapping_laws import Law, check_mapping
-from dais_verif.compile.kernels.own import read_own_kernel
 from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.compile.kernels.program_kernel import read_own_kernel
 from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.golden import run, run_raw
 from dais_verif.golden.members import run_instance

@@ -13,7 +13,7 @@ from dais_verif.compile.kernels.caller import instantiate
 from dais_verif.compile.kernels.constants import content_of
 from dais_verif.compile.kernels.discovery import find_libraries
 from dais_verif.compile.kernels.instance import instance_of
-from dais_verif.compile.kernels.params_file import read_params
+from dais_verif.compile.kernels.request_file import read_params
 from dais_verif.compile.kernels.shipped.conv2d import STRUCTURE
 from dais_verif.compile.kernels.structures import HabanaKernelParams
 from dais_verif.spec.program import FixedType

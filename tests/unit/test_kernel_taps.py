@@ -22,8 +22,8 @@ from dais_verif.compile.kernels.caller import instantiate
 from dais_verif.compile.kernels.forms.memory import memory_form
 from dais_verif.compile.kernels.instance import KernelInstance, instance_of, require_ports
 from dais_verif.compile.kernels.library import Library
-from dais_verif.compile.kernels.own import read_own_kernel
 from dais_verif.compile.kernels.printf import Printf, PrintfTap, dword_of, require_taps
+from dais_verif.compile.kernels.program_kernel import read_own_kernel
 from dais_verif.compile.kernels.shipped import LIBRARY
 from dais_verif.compile.kernels.structures import HabanaKernelParams, ProgramFlags, Tensor
 from dais_verif.compile.kernels.tpc_lib import instantiation_from_tpc, instantiation_to_tpc

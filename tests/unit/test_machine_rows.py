@@ -9,7 +9,7 @@ import pytest
 
 from dais_verif.simulation.machines.rows import words_of_rows
 from dais_verif.simulation.scoreboard import digest_of_sequence
-from dais_verif.simulation.testbench.machine_job import MachineDifference, SequenceRows, text_of_rows
+from dais_verif.simulation.testbench.sequence_job import MachineDifference, SequenceRows, text_of_rows
 from dais_verif.simulation.testbench.sequences import compare
 from dais_verif.spec.program import FixedType
 from dais_verif.stimulus.machines import ArrayRows, raw_rows

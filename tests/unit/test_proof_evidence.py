@@ -19,7 +19,7 @@ from dais_verif.record.proof import ProofRecord
 from dais_verif.signoff import evidence
 from dais_verif.signoff.bitstreams import stages
 from dais_verif.signoff.machines.judge import _grade
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, read_call
 
 

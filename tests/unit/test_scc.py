@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dais_verif.prover.scc import find_sccs
+from dais_verif.prover.clocked.registers.control_inference import find_sccs
 
 
 def reached(following: dict[int, list[int]], start: int) -> set[int]:

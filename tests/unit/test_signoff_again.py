@@ -9,7 +9,7 @@ from support.signing import DESIGN
 
 from dais_verif.signoff.checking.recheck import _data
 from dais_verif.signoff.policy import Policy, Rtl
-from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.signoff.signed_design import FileHash, Subject
 
 CERTIFIED = {"alone.mem": "/new/data/alone.mem", "tables/deep/inner.mem": "/new/data/tables/deep/inner.mem"}
 

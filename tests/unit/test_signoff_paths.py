@@ -11,7 +11,7 @@ from dais_verif.base.errors import InputError
 from dais_verif.signoff import certificate
 from dais_verif.signoff.context import plain_path
 from dais_verif.signoff.policy import read_policy
-from dais_verif.signoff.subject import subject_of
+from dais_verif.signoff.signed_design import subject_of
 from dais_verif.spec.program import Program, load, write_binary
 
 

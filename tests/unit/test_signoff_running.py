@@ -18,7 +18,7 @@ from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.judge import Judgement
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.signoff.running import run_stages
+from dais_verif.signoff.session import run_stages
 from dais_verif.signoff.verbs import away
 
 SECONDS = 20.0

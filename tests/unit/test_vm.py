@@ -25,8 +25,8 @@ from dais_verif.golden.vm import (
     accept_instructions,
     compile_forward_and_backward,
 )
+from dais_verif.golden.vm.check_sequence import first_fault
 from dais_verif.golden.vm.compile import assign_slots, order_of
-from dais_verif.golden.vm.verify import first_fault
 from dais_verif.spec.program import Program, load
 from dais_verif.spec.program.numbers import Batch
 

@@ -15,7 +15,7 @@ from dais_verif.hardware.emitter import PipelineOptions, emit_verilog
 from dais_verif.signoff import context as signing
 from dais_verif.signoff.context import Context, design_arguments
 from dais_verif.signoff.policy import read_policy
-from dais_verif.signoff.subject import subject_of
+from dais_verif.signoff.signed_design import subject_of
 from dais_verif.spec.program import Program, load, write_binary
 from dais_verif.verbs.cover import Covering
 from dais_verif.verbs.designs import DesignRequest

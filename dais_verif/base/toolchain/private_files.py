@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.base.errors import SimulatorError
-from dais_verif.base.toolchain.sources import read_others
+from dais_verif.base.toolchain.rtl_files import read_others
 
 __all__ = ["Private", "copied", "options", "original", "others", "plain_name", "read", "shown"]
 

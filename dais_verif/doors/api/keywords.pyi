@@ -9,6 +9,7 @@ from dais_verif.golden import Engine
 
 _Path = str | PathLike[str]
 
+
 class BuildBitstream(TypedDict, total=False):
     """The options of ``build_bitstream``."""
 
@@ -46,6 +47,7 @@ class BuildBitstream(TypedDict, total=False):
     memory: int
     """Memory limit for each process, in megabytes."""
 
+
 class Check(TypedDict, total=False):
     """The options of ``check``."""
 
@@ -58,6 +60,7 @@ class Check(TypedDict, total=False):
     timeout: float
     """Time limit for each solver query, in seconds."""
 
+
 class Convert(TypedDict, total=False):
     """The options of ``convert``."""
 
@@ -65,6 +68,7 @@ class Convert(TypedDict, total=False):
     """Target format, if not the one that the suffix of OUTPUT selects."""
     layout: str | None
     """Layout of the binary; detected if not given."""
+
 
 class Cover(TypedDict, total=False):
     """The options of ``cover``."""
@@ -94,6 +98,7 @@ class Cover(TypedDict, total=False):
     output: _Path | None
     """Folder for coverage.json, open.csv, unreachable.csv, directed.csv."""
 
+
 class Diff(TypedDict, total=False):
     """The options of ``diff``."""
 
@@ -119,6 +124,7 @@ class Diff(TypedDict, total=False):
     """If A is a machine: TOML file that maps elements and cycles of A to B."""
     output: _Path | None
     """File for a counterexample, if one is found: .npy, else CSV."""
+
 
 class Emit(TypedDict, total=False):
     """The options of ``emit``."""
@@ -162,6 +168,7 @@ class Emit(TypedDict, total=False):
     output: _Path | None
     """File to write; stdout if not given. --wrap: folder."""
 
+
 class ExplainMachine(TypedDict, total=False):
     """The options of ``explain_machine``."""
 
@@ -175,6 +182,7 @@ class ExplainMachine(TypedDict, total=False):
     """For a machine: the sequence to explain."""
     unchecked: bool
     """Continue after an overflow with the quantised value, as hardware does."""
+
 
 class Fuzz(TypedDict, total=False):
     """The options of ``fuzz``."""
@@ -209,6 +217,7 @@ class Fuzz(TypedDict, total=False):
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path
     """Folder for kept cases."""
+
 
 class Mutate(TypedDict, total=False):
     """The options of ``mutate``."""
@@ -283,6 +292,7 @@ class Mutate(TypedDict, total=False):
     """Write the vectors that kill further mutants, as CSV."""
     jobs: int | None
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
+
 
 class Prove(TypedDict, total=False):
     """The options of ``prove``."""
@@ -359,6 +369,7 @@ class Prove(TypedDict, total=False):
     output: _Path | None
     """Folder to keep: result.json, RTL, counterexample, replay."""
 
+
 class RankSensitivity(TypedDict, total=False):
     """The options of ``rank_sensitivity``."""
 
@@ -378,6 +389,7 @@ class RankSensitivity(TypedDict, total=False):
     """Seconds after which no more flips are started; the report then says which were left out."""
     output: _Path | None
     """File for all effects: .json, else CSV."""
+
 
 class Regress(TypedDict, total=False):
     """The options of ``regress``."""
@@ -415,6 +427,7 @@ class Regress(TypedDict, total=False):
     output: _Path
     """Folder to keep: regression.json, journal.jsonl, and a folder for each job."""
 
+
 class RunOnBoard(TypedDict, total=False):
     """The options of ``run_on_board``."""
 
@@ -438,6 +451,7 @@ class RunOnBoard(TypedDict, total=False):
     """With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'."""
     output: _Path | None
     """Folder for result.json and the progress of the run."""
+
 
 class Shrink(TypedDict, total=False):
     """The options of ``shrink``."""
@@ -481,6 +495,7 @@ class Shrink(TypedDict, total=False):
     timeout: float
     """Seconds for each run."""
 
+
 class SignOff(TypedDict, total=False):
     """The options of ``sign_off``."""
 
@@ -522,6 +537,7 @@ class SignOff(TypedDict, total=False):
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path | None
     """Folder for certificate, record and evidence. Default: signoff-PROGRAM."""
+
 
 class Simulate(TypedDict, total=False):
     """The options of ``simulate``."""
@@ -610,6 +626,7 @@ class Simulate(TypedDict, total=False):
     output: _Path | None
     """Folder to keep: result.json, RTL, vectors, logs, waves."""
 
+
 class Synthesize(TypedDict, total=False):
     """The options of ``synthesize``."""
 
@@ -645,6 +662,7 @@ class Synthesize(TypedDict, total=False):
     """Memory limit for each process (Yosys, its ABC, nextpnr), in megabytes."""
     output: _Path | None
     """Folder to keep: netlist.v, synth.json, RTL, script, log."""
+
 
 class VerifyCertificate(TypedDict, total=False):
     """The options of ``verify_certificate``."""

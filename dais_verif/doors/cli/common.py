@@ -15,7 +15,7 @@ from dais_verif.doors.cli.options.spelling import option_of
 from dais_verif.doors.cli.verb import FiniteRange, OutputPath
 from dais_verif.report.spoken import spoken
 from dais_verif.spec.program import ALL_LAYOUTS
-from dais_verif.verbs.networks.forms import FORMS
+from dais_verif.verbs.networks.hardware_forms import FORMS
 from dais_verif.verbs.progress import Progress
 
 if TYPE_CHECKING:

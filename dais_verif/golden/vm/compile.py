@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.golden.integer_width import fits_int64
+from dais_verif.golden.vm.check_sequence import first_fault
 from dais_verif.golden.vm.columns import at, form_of, operands_of, shapes_of, widths_of
 from dais_verif.golden.vm.instructions import OUTPUT, Columns, Compilation, ForwardForm, InstructionSequence, PullForm
 from dais_verif.golden.vm.memory import Allocation, Tape
 from dais_verif.golden.vm.pullback import Contribution, contributions, reads_of
-from dais_verif.golden.vm.verify import first_fault
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.opcodes import Code
 from dais_verif.spec.program.ranges import PromiseStatus, analyse

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from dais_verif.base.errors import EngineError, EngineFailure, InputError, ViolationError
 from dais_verif.golden import oracle
 from dais_verif.golden.fast import why_not
+from dais_verif.golden.vm.check_sequence import Fault, first_fault
 from dais_verif.golden.vm.instructions import Checks, InstructionSequence, neighbours
 from dais_verif.golden.vm.machine import Event, FastExecutor, ForwardExecutor, NumpyExecutor, Outcome
 from dais_verif.golden.vm.pullback import pullback_steps
-from dais_verif.golden.vm.verify import Fault, first_fault
 from dais_verif.spec.program import FixedType
 from dais_verif.spec.program.numbers import Batch, doubles_of_raw
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dais_verif.base.version import VERSION
 from dais_verif.hardware.emitter.board import BAUD, clocks_per_bit
-from dais_verif.hardware.emitter.registers import register_table
+from dais_verif.hardware.emitter.register_map import register_table
 from dais_verif.hardware.emitter.wrapper import Identity, wrap
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.ports import ports_of

@@ -16,7 +16,7 @@ from dais_verif.base.errors import InputError, NetlistError, ToolError, UnknownT
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits, run_limited
 from dais_verif.base.toolchain.private_files import shown
-from dais_verif.base.toolchain.sources import DataFile, copy_into
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into
 from dais_verif.hardware.synthesis.yosys import reading
 
 __all__ = ["elaborated"]

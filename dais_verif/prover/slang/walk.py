@@ -19,6 +19,7 @@ from dais_verif.prover.clocked.registers.clock_gating import ungate
 from dais_verif.prover.netlist import Bits, Netlist, Signal, bits_over, driver_of
 from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
+from dais_verif.prover.slang.combinational_blocks import combinational
 from dais_verif.prover.slang.connections import connect, gates, refuse_floating
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.diagnostics import refuse_declared, refuse_joined, refuse_shared, require_valid
@@ -30,7 +31,6 @@ from dais_verif.prover.slang.kinds import BLOCKS, DEFINITIONS, NETS, PORTS, SYMB
 from dais_verif.prover.slang.memories import counting, initial, kept_from_the_beginning, power_up
 from dais_verif.prover.slang.placeholders import may_be_undefined
 from dais_verif.prover.slang.places import bits_of
-from dais_verif.prover.slang.procedures import combinational
 from dais_verif.prover.slang.selects import target_parts
 from dais_verif.prover.slang.waiting import latched
 from dais_verif.prover.slang.wildcards import refuse_rest

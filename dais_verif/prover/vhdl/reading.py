@@ -11,7 +11,7 @@ from dais_verif.base.errors import ToolError, UnknownTop, VhdlError, VhdlFailure
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits, run_limited
 from dais_verif.base.toolchain.private_files import copied, original, read
-from dais_verif.base.toolchain.sources import DataFile, copy_into
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into
 from dais_verif.prover.vhdl import packages as vhdl_packages
 from dais_verif.prover.vhdl.constants import in_steps
 from dais_verif.prover.vhdl.events import begins_slice, refuse_events, refuse_misread

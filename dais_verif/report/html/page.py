@@ -36,7 +36,7 @@ from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
 from dais_verif.report.html.trend import charts_of, runs_of, split_of
 from dais_verif.report.html.verdicts import Standing, limits_of, overall, standing_of
-from dais_verif.report.words import stage_word
+from dais_verif.report.verdict_words import stage_word
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
 

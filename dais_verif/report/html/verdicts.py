@@ -13,7 +13,7 @@ from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.report.html.sources import Document, Source
-from dais_verif.report.words import word_of
+from dais_verif.report.verdict_words import word_of
 
 __all__ = ["Standing", "limits_of", "overall", "standing_of"]
 

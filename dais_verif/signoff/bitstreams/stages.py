@@ -40,7 +40,7 @@ from dais_verif.signoff.evidence import Sent, proved, read_tree, simulated
 from dais_verif.signoff.judge import SENT, Asked, Judgement, judge_simulation, judge_what_proves, same_program
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.seeded_faults import SEEDED_FAULT
-from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.signed_design import Subject, sha256_of
 from dais_verif.signoff.verbs import RUN, call
 
 __all__ = [

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from dais_verif.base.errors import CertificateError, DaisError, InputError
 from dais_verif.base.files import read_plain
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import MOST_RTL_BYTES
+from dais_verif.base.toolchain.rtl_files import MOST_RTL_BYTES
 from dais_verif.base.verdict import Verdict
 from dais_verif.hardware.ports.outside_effects import included_in
 from dais_verif.record.read import read_record
@@ -31,7 +31,7 @@ from dais_verif.signoff.checking.comparison import Difference, Pair, differences
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
-from dais_verif.signoff.kept import unjudged
+from dais_verif.signoff.kept_evidence import unjudged
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.mutation import certified_score
 from dais_verif.signoff.places import Places, find_files
@@ -39,8 +39,8 @@ from dais_verif.signoff.policy import Given, Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
 from dais_verif.signoff.session import POLICY, RECORD, sign_off
 from dais_verif.signoff.signatures import Trust, check_signature
+from dais_verif.signoff.signed_design import ROLES, FileHash, Subject, load_design, top_of
 from dais_verif.signoff.stages import stages_of
-from dais_verif.signoff.subject import ROLES, FileHash, Subject, load_design, top_of
 from dais_verif.signoff.toolbox import runtime_of, tool_names, tools_of, with_paths
 from dais_verif.signoff.verbs import PRINTED
 from dais_verif.subject.applied_folder import files_beside

@@ -22,7 +22,7 @@ from dais_verif.signoff.judge import SENT, Asked
 from dais_verif.signoff.verbs import call
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.scoreboard import digest_of_sequence
-from dais_verif.simulation.testbench.machine_job import SequenceRows
+from dais_verif.simulation.testbench.sequence_job import SequenceRows
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.ports import CLOCK, bits_of
 from dais_verif.stimulus.generate_sequences import generate_sequences

@@ -14,7 +14,7 @@ from dais_verif.signoff.context import Context, SignOffStage, plain_path, progra
 from dais_verif.signoff.evidence import compared, read_tree
 from dais_verif.signoff.judge import Judgement, same_program
 from dais_verif.signoff.seeded_faults import SEEDED_FAULT, poison
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 from dais_verif.signoff.verbs import call
 from dais_verif.spec.program import Program, load
 from dais_verif.stimulus import Generated, Stimulus

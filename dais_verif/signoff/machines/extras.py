@@ -23,7 +23,7 @@ from dais_verif.signoff.machines.cycles import asked_of, clock_arguments, simula
 from dais_verif.signoff.machines.difference import difference_stages
 from dais_verif.signoff.machines.judge import all_claims_proved, judge_machine_simulation
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.signed_design import Subject, sha256_of
 from dais_verif.signoff.verbs import RUN, call, read_call
 
 __all__ = [

@@ -24,7 +24,7 @@ from dais_verif.signoff.judge import (
 )
 from dais_verif.signoff.machines.cycles import SentCycles, input_combinations
 from dais_verif.signoff.policy import Policy
-from dais_verif.signoff.subject import Subject
+from dais_verif.signoff.signed_design import Subject
 from dais_verif.spec.machine import Machine
 
 __all__ = [

@@ -52,8 +52,8 @@ from dais_verif.signoff.seeded_faults import (
 from dais_verif.signoff.verbs import call
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.machines.rows import interface_of
-from dais_verif.simulation.testbench.machine_job import SequenceRows
 from dais_verif.simulation.testbench.packed_rows import Words
+from dais_verif.simulation.testbench.sequence_job import SequenceRows
 from dais_verif.spec.machine import Machine, Role, parse_machine, validate
 from dais_verif.spec.machine.alirfsm import machine_json
 from dais_verif.spec.machine.edits import incremented, set_connection

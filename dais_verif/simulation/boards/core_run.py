@@ -6,10 +6,10 @@ from pathlib import Path
 
 from dais_verif.base.errors import ToolError
 from dais_verif.base.verdict import Verdict
+from dais_verif.simulation.boards.compare import Run
 from dais_verif.simulation.boards.emulator import started_link
 from dais_verif.simulation.boards.identity import require_fits
 from dais_verif.simulation.boards.session import Journal, Session
-from dais_verif.simulation.boards.verify import Run
 from dais_verif.simulation.task import SimulationWatcher
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.program import Program

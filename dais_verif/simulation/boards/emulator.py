@@ -19,7 +19,7 @@ from dais_verif.base.files import make_folder, write_atomically
 from dais_verif.base.toolchain import build_cache, tools, verilator_runtime
 from dais_verif.base.toolchain.private_files import copied
 from dais_verif.base.toolchain.process import Session, stripped
-from dais_verif.base.toolchain.sources import digests
+from dais_verif.base.toolchain.rtl_files import digests
 from dais_verif.base.version import VERSION
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.hardware.emitter.board import buffer_bits

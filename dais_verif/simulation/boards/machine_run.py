@@ -13,13 +13,13 @@ from dais_verif.base.errors import BoardFailure, DaisError, ToolError, Violation
 from dais_verif.base.verdict import Verdict
 from dais_verif.hardware.emitter.machines.board import board_bits
 from dais_verif.record.simulation import Blame, Mismatch, SimulatorResult
+from dais_verif.simulation.boards.compare import AGAIN, BOARD
 from dais_verif.simulation.boards.identity import Identity
 from dais_verif.simulation.boards.session import Bytes, Session
-from dais_verif.simulation.boards.verify import AGAIN, BOARD
 from dais_verif.simulation.machines.expected import contradiction, describe, expect
 from dais_verif.simulation.task import SimulationWatcher
-from dais_verif.simulation.testbench.machine_job import UNKNOWN, MachineDifference, SequenceRows
 from dais_verif.simulation.testbench.packed_rows import Words
+from dais_verif.simulation.testbench.sequence_job import UNKNOWN, MachineDifference, SequenceRows
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.ports import bits_of

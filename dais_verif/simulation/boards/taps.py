@@ -16,9 +16,9 @@ import numpy as np
 
 from dais_verif.golden import oracle
 from dais_verif.record.simulation import Value
+from dais_verif.simulation.boards.compare import as_bytes, as_words
 from dais_verif.simulation.boards.identity import Identity
 from dais_verif.simulation.boards.session import Session
-from dais_verif.simulation.boards.verify import as_bytes, as_words
 from dais_verif.simulation.diagnosis.blame import value_of_bits, value_of_raw
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, unpack_element

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.process import Session
-from dais_verif.base.toolchain.sources import copy_into
+from dais_verif.base.toolchain.rtl_files import copy_into
 from dais_verif.hardware.ports.interface import DesignInterface
 from dais_verif.simulation.simulators import icarus
 from dais_verif.simulation.simulators.build import RtlDesign

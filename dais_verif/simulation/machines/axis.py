@@ -21,7 +21,7 @@ from dais_verif.simulation.judge import AxisOutcome, judge_streams
 from dais_verif.simulation.machines.rows import bits_of_value
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.axis_job import SCENARIOS, AxisJob, MachineBeats, Stretch
-from dais_verif.simulation.testbench.machine_job import UNKNOWN
+from dais_verif.simulation.testbench.sequence_job import UNKNOWN
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.machine import Machine, Signal
 from dais_verif.spec.machine.streams import MachineStream

@@ -24,7 +24,7 @@ from dais_verif.simulation.machines.rows import (
     output_words,
     words_of_rows,
 )
-from dais_verif.simulation.testbench.machine_job import MachineDifference, SequenceRows, differs
+from dais_verif.simulation.testbench.sequence_job import MachineDifference, SequenceRows, differs
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.ports import bits_of
 from dais_verif.stimulus.machines import InputSequence, raw_rows

@@ -22,8 +22,8 @@ from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.idle import driven, filled
-from dais_verif.simulation.testbench.machine_job import MachineDifference, differs, text_of_rows
 from dais_verif.simulation.testbench.probe_job import Look, ProbeJob, Register, Seen
+from dais_verif.simulation.testbench.sequence_job import MachineDifference, differs, text_of_rows
 from dais_verif.spec.machine import Block, Machine, Role, Signal
 from dais_verif.spec.machine.order import settling_order, signals_behind
 from dais_verif.spec.machine.ports import bits_of, offsets_of, signal_names

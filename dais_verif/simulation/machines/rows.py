@@ -10,9 +10,9 @@ from dais_verif.golden.machine import Cycle, Value, Values
 from dais_verif.golden.oracle import quantise, two
 from dais_verif.hardware.ports.interface import Clocking, DesignInterface, Wire
 from dais_verif.simulation.scoreboard import words_of_text
-from dais_verif.simulation.testbench.machine_job import UNKNOWN
 from dais_verif.simulation.testbench.packed_rows import Words
 from dais_verif.simulation.testbench.packing import pack_outputs
+from dais_verif.simulation.testbench.sequence_job import UNKNOWN
 from dais_verif.spec.machine import Machine, Signal
 from dais_verif.spec.machine.ports import bits_of, port_names
 from dais_verif.spec.program import FixedType

@@ -26,12 +26,7 @@ from dais_verif.simulation.simulate import SimulatorOutcome
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, build
 from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench.job import Answer
-from dais_verif.simulation.testbench.machine_job import (
-    MachineAnswer,
-    MachineDifference,
-    MachineJob,
-    SequenceFiles,
-)
+from dais_verif.simulation.testbench.sequence_job import MachineAnswer, MachineDifference, MachineJob, SequenceFiles
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.machine import Machine
 from dais_verif.stimulus.machines import InputSequence

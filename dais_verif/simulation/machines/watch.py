@@ -12,8 +12,8 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.machines.rows import element_bits, input_words
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.testbench.idle import driven, filled
-from dais_verif.simulation.testbench.machine_job import text_of_rows
 from dais_verif.simulation.testbench.probe_job import ProbeJob, Seen
+from dais_verif.simulation.testbench.sequence_job import text_of_rows
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import FixedType
 from dais_verif.stimulus.machines import InputSequence

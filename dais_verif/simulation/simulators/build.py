@@ -11,7 +11,7 @@ from pathlib import Path
 from dais_verif.base.errors import SimulatorError, ToolError
 from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.base.toolchain import build_cache, private_files
-from dais_verif.base.toolchain.sources import DataFile, is_vhdl, read_others
+from dais_verif.base.toolchain.rtl_files import DataFile, is_vhdl, read_others
 from dais_verif.base.version import VERSION
 from dais_verif.hardware.ports.interface import MODEL_INP, MODEL_OUT, Dut
 from dais_verif.simulation.simulators.known import KNOWN

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from dais_verif.base.stopwatch import Stopwatch
-from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.base.toolchain.rtl_files import DataFile
 from dais_verif.hardware.ports.interface import MODEL_INP, MODEL_OUT
 
 __all__ = ["BuildOptions", "DEFAULT", "Simulation", "Simulator"]

@@ -13,9 +13,9 @@ from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
 from dais_verif.simulation.testbench.clocked import Clocked
-from dais_verif.simulation.testbench.machine_job import differs
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
 from dais_verif.simulation.testbench.probe_job import ProbeJob, Seen
+from dais_verif.simulation.testbench.sequence_job import differs
 
 JOB = ProbeJob
 

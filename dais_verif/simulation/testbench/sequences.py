@@ -21,7 +21,9 @@ from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.scoreboard import digest_of, digest_of_sequence, first_row_of, words_of_text
 from dais_verif.simulation.testbench.bulk import FILLINGS, run_sequence, unknown_bits
 from dais_verif.simulation.testbench.idle import driven, filled
-from dais_verif.simulation.testbench.machine_job import (
+from dais_verif.simulation.testbench.packed_rows import Words
+from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
+from dais_verif.simulation.testbench.sequence_job import (
     UNKNOWN,
     MachineAnswer,
     MachineDifference,
@@ -31,8 +33,6 @@ from dais_verif.simulation.testbench.machine_job import (
     differs,
     text_of_rows,
 )
-from dais_verif.simulation.testbench.packed_rows import Words
-from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
 
 #: The number of cycles that also go through the ports if there is a bulk path.
 _SMOKE = 256

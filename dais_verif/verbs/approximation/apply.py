@@ -24,7 +24,7 @@ from dais_verif.verbs.approximation.opened import Opened, open_network
 from dais_verif.verbs.arguments import require_types
 from dais_verif.verbs.argv import option_words
 from dais_verif.verbs.networks.build import build_network
-from dais_verif.verbs.networks.forms import require_form
+from dais_verif.verbs.networks.hardware_forms import require_form
 from dais_verif.verbs.overwrite_guard import write_folder
 from dais_verif.verbs.programs import require_range
 from dais_verif.verbs.progress import SILENT, Progress

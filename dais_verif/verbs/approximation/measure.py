@@ -31,7 +31,7 @@ from dais_verif.verbs.approximation.bounds import Bounds, exact_outputs, plain_b
 from dais_verif.verbs.approximation.opened import Opened, Samples, open_network, read_samples
 from dais_verif.verbs.arguments import require_types
 from dais_verif.verbs.argv import option_words
-from dais_verif.verbs.networks.forms import require_form
+from dais_verif.verbs.networks.hardware_forms import require_form
 from dais_verif.verbs.overwrite_guard import earlier_record, require_no_loss
 from dais_verif.verbs.programs import require_positive, require_range
 from dais_verif.verbs.progress import SILENT, Progress

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dais_verif.hardware.emitter.machines.board import BOARD_CYCLES
 from dais_verif.record.program import BitstreamFacts
+from dais_verif.simulation.boards.compare import BOARD
 from dais_verif.simulation.boards.emulator import emulated_link, rtl_link
 from dais_verif.simulation.boards.link import Link, Target, open_link
-from dais_verif.simulation.boards.verify import BOARD
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
 from dais_verif.verbs.progress import Progress

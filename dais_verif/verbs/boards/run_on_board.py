@@ -18,11 +18,11 @@ from dais_verif.base.version import VERSION
 from dais_verif.hardware.emitter.machines.board import board_bits, board_hash
 from dais_verif.record.program import BitstreamFacts, ProgramInfo, RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
+from dais_verif.simulation.boards.compare import Run
 from dais_verif.simulation.boards.identity import Identity, require_fits, require_fits_machine
 from dais_verif.simulation.boards.link import Target, parse_target
 from dais_verif.simulation.boards.machine_run import MachineRun
 from dais_verif.simulation.boards.session import Journal, Session
-from dais_verif.simulation.boards.verify import Run
 from dais_verif.simulation.verify import Finding
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.machine.restart import restart_of

@@ -13,11 +13,11 @@ from dais_verif.campaigns.fuzzing.command import Command
 from dais_verif.hardware.synthesis.bitstream import BITSTREAM, PINS
 from dais_verif.record.build import BUILD_RECORD, BuildRecord
 from dais_verif.record.simulation import Blame, Mismatch, TapsRead
+from dais_verif.simulation.boards.compare import BOARD
 from dais_verif.simulation.boards.identity import require_fits
 from dais_verif.simulation.boards.link import Target
 from dais_verif.simulation.boards.session import Session
 from dais_verif.simulation.boards.taps import Located, Reading, TappedRow, Where, locate, read_taps
-from dais_verif.simulation.boards.verify import BOARD
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.listing import in_words
 from dais_verif.spec.program.numbers import Batch

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dais_verif.base.errors import DaisError, FuzzingError, RequestError
 from dais_verif.base.toolchain import tools
-from dais_verif.base.toolchain.sources import data_files, is_vhdl
+from dais_verif.base.toolchain.rtl_files import data_files, is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.fuzzing.case import Case, Row
 from dais_verif.campaigns.fuzzing.rtl.case import AROUND, Edit, RtlCase, edited, module_around

@@ -24,8 +24,8 @@ from dais_verif.compile.kernels.forms.memory import memory_form
 from dais_verif.compile.kernels.forms.stream import stream_form
 from dais_verif.compile.kernels.instance import KernelInstance, instance_of
 from dais_verif.compile.kernels.mapping_laws import check_mapping
-from dais_verif.compile.kernels.own import read_own_kernel
-from dais_verif.compile.kernels.params_file import printed_by, read_params
+from dais_verif.compile.kernels.program_kernel import read_own_kernel
+from dais_verif.compile.kernels.request_file import printed_by, read_params
 from dais_verif.compile.kernels.unfold import unfold
 from dais_verif.hardware.emitter import machines as emitter
 from dais_verif.record.kernels import KernelBuild

@@ -13,7 +13,7 @@ from dais_verif.base.errors import MutationError, RequestError, ToolError, Viola
 from dais_verif.base.files import read_toml, write_atomically
 from dais_verif.base.temporary import temporary_folder
 from dais_verif.base.toml import parse_toml
-from dais_verif.base.toolchain.sources import digests, is_vhdl
+from dais_verif.base.toolchain.rtl_files import digests, is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.mutation.mutant import Mutant
 from dais_verif.campaigns.mutation.operators import KINDS
@@ -22,7 +22,7 @@ from dais_verif.golden.fast import threads
 from dais_verif.hardware.ports.interface import Dut, packed
 from dais_verif.record.campaigns import Fate, MutantRow, MutationRecord, MutationSummary, score_of
 from dais_verif.record.program import ProgramInfo, RtlFacts
-from dais_verif.simulation.boards.verify import BOARD
+from dais_verif.simulation.boards.compare import BOARD
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.spec.machine import Machine

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 from dais_verif.base.errors import InputError
-from dais_verif.base.toolchain.sources import DataFile, copy_into
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into
 from dais_verif.base.verdict import Verdict
 from dais_verif.base.worker_processes import worker_processes
 from dais_verif.campaigns.mutation.mutant import Files, Mutant

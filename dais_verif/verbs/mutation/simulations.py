@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dais_verif.base.errors import MutationError, MutationFailure, ToolError
 from dais_verif.base.toolchain import process, tools
-from dais_verif.base.toolchain.sources import DataFile, copy_into
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into
 from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.mutation.bench import (
     SIMULATORS,
@@ -27,9 +27,9 @@ from dais_verif.campaigns.mutation.mutant import Files, Mutant, can_be_chosen, w
 from dais_verif.golden import run_raw
 from dais_verif.hardware.ports.encode import encode_outputs
 from dais_verif.hardware.ports.interface import Clocking, DesignInterface, Dut, packed
+from dais_verif.simulation.boards.compare import BOARD
 from dais_verif.simulation.boards.core_run import run_core
 from dais_verif.simulation.boards.emulator import build_core
-from dais_verif.simulation.boards.verify import BOARD
 from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.testbench.packed_rows import bits_of_row
 from dais_verif.simulation.testbench.packing import pack_inputs, pack_outputs

@@ -12,7 +12,7 @@ from dais_verif.base.errors import InputError, ProofError, RequestError, ToolErr
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits
 from dais_verif.base.toolchain.private_files import shown
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.hardware.ports.verilog import included_by
 from dais_verif.hardware.synthesis.elaboration import elaborated
 from dais_verif.prover.vhdl.reading import in_verilog

@@ -11,7 +11,7 @@ import numpy as np
 from dais_verif.base.errors import ToolError
 from dais_verif.base.files import write_atomically
 from dais_verif.base.own_command import own_command
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.hardware.ports.interface import Clocking, Dut
 from dais_verif.hardware.ports.ports_file import PortsFile

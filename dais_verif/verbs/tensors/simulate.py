@@ -11,18 +11,20 @@ import numpy as np
 from dais_verif.base.stopwatch import Stopwatch
 from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
-from dais_verif.compile.kernels.driving.frames import Found, Ints
+from dais_verif.compile.kernels.driving.frames import Driven, Found, Ints
+from dais_verif.golden.machine_batch import run_raw
 from dais_verif.record.kernels import KernelRun
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.spec.machine import Machine
+from dais_verif.stimulus.machines import ArrayRows, InputSequence
 from dais_verif.verbs.machines.simulate import Sequences, simulate_machine
 from dais_verif.verbs.progress import Progress
 from dais_verif.verbs.simulation_record import given_vectors
 from dais_verif.verbs.simulation_request import SimulationRequest
-from dais_verif.verbs.tensors.driven import read_driven, rows_of
 from dais_verif.verbs.tensors.source import Drive, TensorSource
 
-__all__ = ["compared", "difference", "drives_of", "simulate_tensors"]
+__all__ = ["compared", "difference", "drives_of", "read_driven", "rows_of", "simulate_tensors"]
+
 
 #: The approximate number of sequences, each of which is an Icarus process; one runs its samples back to back.
 _SEQUENCES = 8
@@ -134,3 +136,25 @@ def difference(
             text += f", while {running} runs" if running else ", while nothing runs"
             first = min(first or (cycle, text), (cycle, text))
     return None if first is None else first[1]
+
+
+# Convert sequences that drive a machine with tensors for simulations, and run the machine on them.
+
+
+def rows_of(machine: Machine, driven: Driven) -> InputSequence:
+    """Return the inputs of all cycles as a sequence for simulation."""
+    types = {signal.name: signal.types for signal in machine.inputs}
+    return InputSequence(driven.cycles, {name: ArrayRows(raw, types[name]) for name, raw in driven.inputs.items()})
+
+
+def read_driven(machine: Machine, driven: Driven, *, check: bool = True) -> Found:
+    """Run the machine in the fast engine, and return the outputs read from it."""
+    raw = {name: array[None] for name, array in driven.inputs.items()}
+    run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
+    if run is None or run.unknowns:
+        return Found(problem="the machine has unknown outputs, or the fast engine does not support it")
+    outputs, first = {}, 0
+    for signal in machine.outputs:
+        outputs[signal.name] = run.before[:, first : first + len(signal.types), 0]
+        first += len(signal.types)
+    return driven.read(outputs)

@@ -13,8 +13,7 @@ from dais_verif.base.errors import DaisError, ViolationError
 from dais_verif.base.verdict import Verdict
 from dais_verif.spec.machine import Machine
 from dais_verif.verbs.kernels.source import KernelSource, compare_with_members, facts_of
-from dais_verif.verbs.tensors.driven import read_driven
-from dais_verif.verbs.tensors.simulate import difference
+from dais_verif.verbs.tensors.simulate import difference, read_driven
 
 __all__ = ["Found", "Judge"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from prove.soundness.subjects import TOP, Subject, renamed, write
 
-from dais_verif.base.toolchain.sources import DataFile
+from dais_verif.base.toolchain.rtl_files import DataFile
 from dais_verif.base.verdict import Verdict
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.verify import Finding, SimulationOptions, verify

@@ -22,8 +22,8 @@ from dais_verif.golden.batch import compile_program
 from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.golden.fast import FastProgram
 from dais_verif.golden.vm import compile_forward_and_backward
+from dais_verif.golden.vm.check_sequence import first_fault
 from dais_verif.golden.vm.machine import NumpyExecutor
-from dais_verif.golden.vm.verify import first_fault
 from dais_verif.spec.program import LAYOUTS, Program, assemble, parse, write_binary
 from dais_verif.spec.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
 from dais_verif.spec.program.json_writers import alir_json, da4ml_json

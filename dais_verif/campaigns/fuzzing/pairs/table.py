@@ -7,27 +7,13 @@ from functools import partial
 from typing import NamedTuple
 
 from dais_verif.campaigns.fuzzing.case import Case
-from dais_verif.campaigns.fuzzing.pairs import (
-    hardware as netlists,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    hardware as proof,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    hardware as simulators,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    hardware as wrappers,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    programs as claims,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    programs as engines,
-)
-from dais_verif.campaigns.fuzzing.pairs import (
-    programs as forms,
-)
+from dais_verif.campaigns.fuzzing.pairs import hardware as netlists
+from dais_verif.campaigns.fuzzing.pairs import hardware as proof
+from dais_verif.campaigns.fuzzing.pairs import hardware as simulators
+from dais_verif.campaigns.fuzzing.pairs import hardware as wrappers
+from dais_verif.campaigns.fuzzing.pairs import programs as claims
+from dais_verif.campaigns.fuzzing.pairs import programs as engines
+from dais_verif.campaigns.fuzzing.pairs import programs as forms
 from dais_verif.campaigns.fuzzing.pairs.disagreement import Disagreement, Pair, found_by
 
 __all__ = ["PAIRS", "USUAL", "PairSpec", "first_disagreement"]

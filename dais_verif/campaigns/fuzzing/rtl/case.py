@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import DataFile, copy_into
+from dais_verif.base.toolchain.rtl_files import DataFile, copy_into
 from dais_verif.campaigns.fuzzing.case import Case
 from dais_verif.hardware.ports.interface import MODEL_INP, MODEL_OUT, Dut, Wire
 from dais_verif.spec.program import Program

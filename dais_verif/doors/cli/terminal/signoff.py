@@ -10,7 +10,7 @@ from dais_verif.doors.cli.common import notices
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.record.signoff import StageResult
 from dais_verif.report.spoken import spoken
-from dais_verif.report.words import stage_word
+from dais_verif.report.verdict_words import stage_word
 
 if TYPE_CHECKING:
     from rich.status import Status

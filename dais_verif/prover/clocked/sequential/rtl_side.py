@@ -9,7 +9,16 @@ from typing import NamedTuple
 from dais_verif.base.errors import ProofError
 from dais_verif.prover.clocked.machines.registers import Open
 from dais_verif.prover.clocked.sequential.classes import Classes, Draw, evaluated, step
-from dais_verif.prover.clocked.sequential.sides import Bank, BitOf, Gates, Invariant, Memory, Port, Reading, RegisterBit
+from dais_verif.prover.clocked.sequential.sides import (
+    Bank,
+    BitOf,
+    Gates,
+    Invariant,
+    Memory,
+    Port,
+    Reading,
+    RegisterBit,
+)
 from dais_verif.prover.gates.aig import FALSE, Aig
 from dais_verif.prover.gates.bit_blasting import Word, blast
 from dais_verif.prover.gates.fraig import Fraig

@@ -6,8 +6,8 @@ JSON. ``kept`` stores the parts of a binary that ALIR cannot represent.
 
 from __future__ import annotations
 
-from dais_verif.spec.program.conversion.kept import as_it_was, notes_of
 from dais_verif.spec.program.conversion.lowering import to_dais
+from dais_verif.spec.program.conversion.notes import as_it_was, notes_of
 from dais_verif.spec.program.conversion.raising import to_alir
 from dais_verif.spec.program.model import Program
 

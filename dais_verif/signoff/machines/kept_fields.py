@@ -10,7 +10,8 @@ from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
-from dais_verif.signoff.form_parts import (
+from dais_verif.signoff.judge import SENT, Asked, distinct_of
+from dais_verif.signoff.kept_parts import (
     Form,
     Tree,
     both,
@@ -22,7 +23,6 @@ from dais_verif.signoff.form_parts import (
     kept_stimulus,
     only,
 )
-from dais_verif.signoff.judge import SENT, Asked, distinct_of
 from dais_verif.signoff.machines.cycles import asked_of, input_combinations
 from dais_verif.signoff.machines.difference import DIFFERENCE, POISONED_DIFFERENCE
 from dais_verif.signoff.machines.extras import BITSTREAM, KNOWN_BAD, PROVED_BITSTREAM, PROVED_NETLIST
@@ -30,7 +30,7 @@ from dais_verif.signoff.machines.judge import elements_with_bits
 from dais_verif.signoff.machines.kernel import POISONED_KERNEL, POISONED_TENSORS, TENSORS
 from dais_verif.signoff.outside_effects import FOUND, kept_uses
 from dais_verif.signoff.seeded_faults import SEEDED_FAULT
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
 
 __all__ = ["MACHINE_FORMS"]

@@ -20,11 +20,11 @@ from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
-from dais_verif.signoff.form_parts import Form, canonical, failed
-from dais_verif.signoff.forms import forms_of
+from dais_verif.signoff.kept_fields import forms_of
+from dais_verif.signoff.kept_parts import Form, canonical, failed
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
 from dais_verif.signoff.seeded_faults import SEEDED_FAULT
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
 

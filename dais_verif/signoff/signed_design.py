@@ -11,7 +11,7 @@ from typing import TypeAlias
 from dais_verif.base.errors import InputError, PolicyError
 from dais_verif.base.files import open_plain, read_plain
 from dais_verif.base.text import counted
-from dais_verif.base.toolchain.sources import is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.signoff.policy import Policy, Rtl
 from dais_verif.spec.machine import Machine, looks_like_machine, parse_machine
 from dais_verif.spec.program import Program

@@ -15,13 +15,13 @@ from typing import Any
 
 from dais_verif.base.errors import InputError, StateError
 from dais_verif.prover.netlist import Bits, Driver, Read, Signal, driver_of
+from dais_verif.prover.slang.clocked_blocks import edges_of, registers
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.piecewise import Marks, Value, part
 from dais_verif.prover.slang.placeholders import Leaves, either
-from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
 from dais_verif.prover.slang.waiting import folded, is_constant, never_assigned, wakers
 from dais_verif.prover.slang.writes import NAMES, lines_of, roots, symbol_of, written

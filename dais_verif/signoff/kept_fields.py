@@ -15,7 +15,8 @@ from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
-from dais_verif.signoff.form_parts import (
+from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
+from dais_verif.signoff.kept_parts import (
     Form,
     Tree,
     both,
@@ -27,12 +28,11 @@ from dais_verif.signoff.form_parts import (
     kept_stimulus,
     only,
 )
-from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
-from dais_verif.signoff.machines.forms import MACHINE_FORMS
+from dais_verif.signoff.machines.kept_fields import MACHINE_FORMS
 from dais_verif.signoff.mutation import MUTATION, kept_mutation
 from dais_verif.signoff.outside_effects import FOUND, kept_uses
 from dais_verif.signoff.seeded_faults import SEEDED_FAULT
-from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.signed_design import sha256_of
 from dais_verif.signoff.verbs import CALL, PRINTED, RUN
 from dais_verif.spec.program.ports import ports_of
 
