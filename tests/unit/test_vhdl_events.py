@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from support.said import raises
@@ -181,3 +182,16 @@ def test_a_match_with_any_value_is_refused(body: str, what: str, tmp_path: Path)
 )
 def test_the_bounds_of_a_slice(text: str, slice_: bool) -> None:
     assert begins_slice(f"\n\ny <= a{text}", 3, 7) == slice_
+
+
+def test_the_time_grows_as_the_number_of_signals(tmp_path: Path) -> None:
+    """Eight times as many unused signals took 50 times as long, when each declaration copied the rest of the file."""
+    times = []
+    for count in (1000, 8000):
+        path = tmp_path / f"m{count}.vhd"
+        more = "".join(f"signal w{n} : bit;\n" for n in range(count))
+        path.write_text(f"{HEAD.rpartition('begin')[0]}{more}begin\nend;\n")
+        begin = process_time()
+        refuse_events([path])
+        times.append(process_time() - begin)
+    assert times[1] < 25 * times[0]

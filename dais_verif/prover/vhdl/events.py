@@ -96,17 +96,17 @@ def refuse_events(sources: Sequence[Path]) -> None:
     files = [(source, list(_tokens(source.read_text(encoding="latin-1")))) for source in sources]
     ports = _ports([[word for word, _ in tokens] for _, tokens in files])
     for source, tokens in files:
-        words = [word for word, _ in tokens]
+        words, shown = [word for word, _ in tokens], os.path.relpath(source)
         scope = _scope(words, ports)
         _refuse_calls(source, tokens, scope)
         for number, (word, line) in enumerate(tokens):
-            where = f"{os.path.relpath(source)}:{line}"
+            where = f"{shown}:{line}"
             if word == "after":
                 raise StateError(f"{where}: a delay has no meaning in a proof; remove it")
             if word == "wait" and words[number + 1] != "until":
                 raise StateError(f"{where}: a wait without until has no meaning in a proof; use a sensitivity list")
         for number, (word, line) in enumerate(tokens):
-            where = f"{os.path.relpath(source)}:{line}"
+            where = f"{shown}:{line}"
             if word == "process" and words[number - 1] != "end":
                 _refuse_process(words, number, scope, where)
     _refuse_unseen(files)
@@ -126,9 +126,9 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
     """Raise ``StateError`` for constructs that access a signal in a way that cannot be followed by its name."""
     edges = any(word in _EDGES or word == "event" for _, tokens in files for word, _ in tokens)
     for source, tokens in files:
-        words = [word for word, _ in tokens]
+        words, shown = [word for word, _ in tokens], os.path.relpath(source)
         for number, (word, line) in enumerate(tokens):
-            where, following = f"{os.path.relpath(source)}:{line}", words[number + 1 : number + 3]
+            where, following = f"{shown}:{line}", words[number + 1 : number + 3]
             if word == "package" and words[number - 1] != "end" and _declares_signal(words, number):
                 raise StateError(f"{where}: a package with signals, which any process may read; use ports")
             if edges and word == "port" and following == ["map", "("] and "=>" not in _first(words, number + 3):
@@ -411,7 +411,8 @@ def _signals(words: Sequence[str]) -> set[str]:
         if word == "signal" or (word == "port" and words[number + 1 : number + 2] == ["("]):
             depth = 0
             names: list[str] = []
-            for other in words[number + (word == "port") + 1 :]:
+            for place in range(number + (word == "port") + 1, len(words)):
+                other = words[place]
                 if word == "signal" and other == ":":
                     break
                 depth += {"(": 1, ")": -1}.get(other, 0)
@@ -419,7 +420,10 @@ def _signals(words: Sequence[str]) -> set[str]:
                     break
                 if other == ":":
                     found.update(names)
-                names = [] if other in (";", ":") else [*names, other]
+                if other in (";", ":"):
+                    names = []
+                else:
+                    names.append(other)
             found.update(names if word == "signal" else ())
     return found - {",", "signal", "("}
 
