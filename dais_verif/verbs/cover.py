@@ -44,15 +44,9 @@ DIRECTED = "directed.csv"
 class Covering:
     """The requested coverage."""
 
-    program: bool = option(
-        False, "Measure functional coverage, and add vectors for open bins.", group="Vectors", name="coverage"
-    )
-    rtl: bool = option(
-        False,
-        "Measure line and toggle coverage of the RTL in Verilator.",
-        group="Vectors",
-        name="rtl_coverage",
-        rare=True,
+    coverage: bool = option(False, "Measure functional coverage, and add vectors for open bins.", group="Vectors")
+    rtl_coverage: bool = option(
+        False, "Measure line and toggle coverage of the RTL in Verilator.", group="Vectors", rare=True
     )
 
     def __post_init__(self) -> None:
@@ -73,7 +67,7 @@ class Covering:
 
         Directed vectors stay within the input intervals that ``program`` declares.
         """
-        if not self.program:
+        if not self.coverage:
             return stimulus, record
         from dais_verif.coverage import measure
         from dais_verif.golden.fast import threads
@@ -94,17 +88,17 @@ class Covering:
 
     def check(self, simulators: Sequence[str], wrapped: bool) -> None:
         """Raise ``RequestError`` if coverage of the RTL cannot be measured."""
-        if self.rtl and wrapped:
+        if self.rtl_coverage and wrapped:
             raise RequestError.of(
                 "{rtl_coverage} is not for {wrapped}: measure the coverage of the core without a wrapper."
             )
-        if self.rtl and "verilator" not in simulators:
+        if self.rtl_coverage and "verilator" not in simulators:
             raise RequestError.of("{rtl_coverage} is counted in Verilator; use {simulators} verilator or both.")
 
     def of_rtl(self, record: SimulationRecord, folder: Path) -> SimulationRecord:
         """Return the record with the coverage of the RTL, if it was requested and Verilator has run."""
         ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
-        if not self.rtl or not ran:
+        if not self.rtl_coverage or not ran:
             return record
         from dais_verif.simulation.rtl_coverage import collect
 

@@ -230,7 +230,7 @@ def _verified(
         folder,
         seed=request.seed,
         waves=request.waves,
-        coverage=request.covering.rtl,
+        coverage=request.covering.rtl_coverage,
         timeout=request.timeout,
         watch=watch,
     ) as begun:

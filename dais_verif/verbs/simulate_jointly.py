@@ -84,7 +84,8 @@ def _simulated(begun: Sequence[_Begun]) -> list[Simulated | None]:
 def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begun | None:
     """Return the run before simulators start, or None if the request must go to ``simulate``."""
     design, covering = request.design, request.covering
-    if covering.program or covering.rtl or request.waves or request.printf or design.of_bits or design.pipeline:
+    covered = covering.coverage or covering.rtl_coverage
+    if covered or request.waves or request.printf or design.of_bits or design.pipeline:
         return None
     watch = Stopwatch()
     try:

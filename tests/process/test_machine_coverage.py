@@ -177,7 +177,7 @@ def test_no_state_that_is_called_unreachable_is_ever_seen(seed: int) -> None:
 
 def test_sim_records_coverage_of_a_machine() -> None:
     request = SimulationRequest(
-        program=FSM / "f06_alt_src" / "fsm.json.gz", simulator="icarus", vectors=300, covering=Covering(program=True)
+        program=FSM / "f06_alt_src" / "fsm.json.gz", simulator="icarus", vectors=300, covering=Covering(coverage=True)
     )
     coverage = simulate(request).record.coverage
     assert coverage is not None and coverage.percent == 100.0 and coverage.vectors == 300

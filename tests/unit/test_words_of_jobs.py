@@ -119,7 +119,7 @@ POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
             "icarus_vectors": ALL,
             "exhaustive_bits": 0,
             "unchecked": True,
-            "covering": Covering(program=True),
+            "covering": Covering(coverage=True),
             "design": DesignRequest(rtl=(Path("model.v"),), top="model", pins=Pins("clk", "auto", "rst:low")),
         },
     ),

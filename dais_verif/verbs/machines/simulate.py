@@ -98,7 +98,7 @@ def simulate_machine(
                 watch=watch,
             )
         watched.require_unchanged("simulated")
-        if request.covering.program and finding.verdict is not Verdict.PROGRAM_INVALID:
+        if request.covering.coverage and finding.verdict is not Verdict.PROGRAM_INVALID:
             from dais_verif.coverage.machines import measure_machine
 
             with watch.stage("coverage"), progress.working("counting coverage"):
@@ -133,7 +133,7 @@ def _require_options(request: SimulationRequest) -> None:
         max_depth=asked.pipeline and asked.pipeline.max_depth,
         ports=asked.ports,
         **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
-        rtl_coverage=request.covering.rtl,
+        rtl_coverage=request.covering.rtl_coverage,
         out_of_range=request.out_of_range,
         exhaustive=request.exhaustive,
         icarus_vectors=request.icarus_vectors,
