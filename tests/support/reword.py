@@ -30,8 +30,12 @@ PACKAGE = ROOT / "dais_verif"
 CACHE = ROOT / "build" / "reworded"
 ASKED = os.environ.get("DAIS_TESTS_REWORD") == "1"
 
-#: What holds few messages, but names of bins, words of SQLite, emitted RTL, and text that is compared with pages.
-_LEFT = ("coverage", "base/database.py", "hardware/emitter", "doors/troubleshooting_page.py", "prover/slang/kinds")
+#: What holds few messages, but names of bins, words of SQLite, emitted RTL, text that is compared with pages, and names
+#: of verbs.
+_LEFT = (
+    *("coverage", "base/database.py", "hardware/emitter", "doors/troubleshooting_page.py", "prover/slang/kinds"),
+    "doors/cli/schema.py",
+)
 #: Calls and methods whose arguments are patterns, names or code.
 _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "replace", "startswith", "endswith"}
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
@@ -85,8 +89,11 @@ def reworded(text: str) -> str:
 class _Rewording(ast.NodeTransformer):
     """Reword the prose of a module: all text in errors that are raised, and elsewhere what looks like prose."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree: ast.Module) -> None:
         self._raised = False
+        compared = (node for node in ast.walk(tree) if isinstance(node, ast.Compare))
+        sides = (side for node in compared for side in (node.left, *node.comparators) if isinstance(side, ast.Name))
+        self._compared = {side.id for side in sides if side.id.isupper()}
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         self._raised = True
@@ -99,6 +106,10 @@ class _Rewording(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        kept = any(isinstance(target, ast.Name) and target.id in self._compared for target in node.targets)
+        return node if kept else self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         return node
@@ -143,7 +154,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
             return code
         tree = ast.parse(source)
         if not path.relative_to(PACKAGE).as_posix().startswith(_LEFT):
-            tree = ast.fix_missing_locations(_Rewording().visit(tree))
+            tree = ast.fix_missing_locations(_Rewording(tree).visit(tree))
         code = compile(tree, str(path), "exec", dont_inherit=True)
         CACHE.mkdir(parents=True, exist_ok=True)
         written = kept.with_suffix(f".{os.getpid()}")
@@ -197,7 +208,7 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the texts of a module with what they become; for a look at what is reworded."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     before = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr)]
-    changed = _Rewording().visit(tree)
+    changed = _Rewording(tree).visit(tree)
     after = [ast.unparse(node) for node in ast.walk(changed) if isinstance(node, ast.Constant | ast.JoinedStr)]
     yield from ((old, new) for old, new in zip(before, after, strict=True) if old != new)
 
