@@ -15,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.edits import edits, findings, not_found
+from support.said import as_recorded
 from support.signing import DESIGN, GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
@@ -51,7 +52,7 @@ def copy(signed_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 def test_it_holds_also_elsewhere(copy: Path) -> None:
     ending = verify(copy)
     assert (ending.verdict, ending.exit_code, ending.findings) == ("PASS", 0, [])
-    assert ending.tree["notes"][0].startswith("it is not signed")
+    as_recorded(ending.tree["notes"][0])
 
 
 def test_what_the_sign_off_said(signed_off: Path) -> None:
@@ -166,6 +167,9 @@ def in_both(edit: Callable[[dict[str, Any]], object]) -> Tamper:
     return tamper
 
 
+#: How a finding names the certificate itself, and a stage that its evidence does not let pass.
+ITSELF, FAILED = f"out/{CERTIFICATE} ", "NOT_SIGNED_OFF: "
+
 TAMPERED: dict[str, tuple[Tamper, str]] = {
     # files that were signed off
     "a bit of the program": (flip("prog.bin"), "prog.bin sha256"),
@@ -179,47 +183,47 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "a bit of the policy file": (flip("out/policy.toml"), "policy.toml sha256"),
     "a bit of the sign-off's record": (flip("out/signoff.json"), "signoff.json sha256"),
     "a file deleted": (lambda folder: (folder / SIM / "vectors.json").unlink(), "vectors.json"),
-    "a file added": (lambda folder: (folder / SIM / "note.txt").write_text("hi"), "note.txt no such file"),
+    "a file added": (lambda folder: (folder / SIM / "note.txt").write_text("hi"), "note.txt "),
     "a file renamed": (lambda folder: (folder / SIM / "call.json").rename(folder / SIM / "c.json"), "call.json"),
     "a file cut short": (lambda folder: (folder / SIM / "printed.json").write_text("{"), "printed.json sha256"),
     "a file emptied": (lambda folder: (folder / SIM / "vectors.json").write_text(""), "vectors.json sha256"),
     "a link for a file": (
         lambda folder: ((folder / "t").write_text(""), (folder / SIM / "link").symlink_to(folder / "t")),
-        "link is not a plain file",
+        "evidence/simulation-0/link ",
     ),
     "two stages swapped": (swapped, "evidence/simulation-1/printed.json sha256"),
     # the certificate
     "a bit of the certificate": (flip(f"out/{CERTIFICATE}"), "certificate.json"),
-    "a key twice": (duplicate_key, "has 'issued' twice"),
-    "another layout of it": (reformatted, "not in the form"),
-    "another statement": (replaced(f"out/{CERTIFICATE}", '"SIGNED OFF"', '"SIGNED 0FF"'), "was edited"),
-    "cut short": (lambda folder: (folder / "out" / CERTIFICATE).write_bytes(b"{}"), "not a valid certificate"),
+    "a key twice": (duplicate_key, "'issued'"),
+    "another layout of it": (reformatted, ITSELF),
+    "another statement": (replaced(f"out/{CERTIFICATE}", '"SIGNED OFF"', '"SIGNED 0FF"'), ITSELF),
+    "cut short": (lambda folder: (folder / "out" / CERTIFICATE).write_bytes(b"{}"), ITSELF),
     # with all hashes updated
-    "forged: another statement": (forged(lambda tree: tree.update(statement="APPROVED")), "states 'APPROVED'"),
+    "forged: another statement": (forged(lambda tree: tree.update(statement="APPROVED")), "'APPROVED'"),
     "forged: one more field": (forged(lambda tree: tree.update(approved=True)), "unknown field `approved`"),
     "forged: a time in the future": (forged(lambda tree: tree.update(issued="2199-01-01T00:00:00+00:00")), "issued"),
     "forged: an earlier time": (forged(lambda tree: tree.update(issued="2020-01-01T00:00:00+00:00")), "issued"),
     "forged: no time": (forged(lambda tree: tree.update(issued="yesterday")), "issued"),
     "forged: fewer vectors asked": (
         forged(lambda tree: tree["policy"].update(vectors=200)),
-        "300 vectors, must be 200",
+        f"{FAILED}300 vectors",
     ),
     "forged: more vectors asked": (
         in_both(lambda tree: tree["policy"].update(vectors=30000)),
-        "300 vectors, must be 30000",
+        f"{FAILED}300 vectors",
     ),
     "forged: another seed": (in_both(lambda tree: tree["policy"].update(seeds=[0, 2])), "simulation, seed 2"),
     "forged: overflow proved": (
         forged(lambda tree: tree["policy"].update(overflow="unchecked")),
-        "overflow was checked",
+        FAILED,
     ),
     "forged: a tool's version": (
         forged(lambda tree: tree["tools"]["icarus"].update(version="1.0")),
         "tool icarus ",
     ),
-    "forged: another program": (forged(lambda tree: tree.update(program="0" * 64)), "must be 000000"),
+    "forged: another program": (forged(lambda tree: tree.update(program="0" * 64)), "0" * 64),
     "forged: another program and file": (then_forged(other_program), "prog.bin sha256"),
-    "forged: other RTL": (other_rtl, "other RTL files"),
+    "forged: other RTL": (other_rtl, FAILED),
     "forged: a stage left out": (forged(lambda tree: tree["stages"].pop(4)), "stages of the certificate"),
     "forged: a stage that passed": (of_stage("netlist", passed=True), "stage netlist of the certificate"),
     "forged: a verdict": (of_stage("known-bad RTL, simulated", verdict="PASS"), "stage known-bad RTL, simulated"),
@@ -228,37 +232,37 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "forged: no waiver": (forged(lambda tree: tree.update(waivers=[])), "waivers in signoff.json"),
     "forged: an expired waiver": (
         in_both(lambda tree: tree["policy"]["waivers"][0].update(expires="2020-12-31")),
-        "stage netlist one that passes",
+        "TOOL_FAILURE: ",
     ),
-    "forged: evidence swapped": (then_forged(swapped), "the seed was 1, must be 0"),
+    "forged: evidence swapped": (then_forged(swapped), FAILED),
     "forged: evidence left out": (then_forged(lambda folder: shutil.rmtree(folder / BAD)), "stage known-bad"),
     "forged: a record with fewer vectors": (
         everywhere(SIM, '"vectors_compared": 300', '"vectors_compared": 299'),
-        "compared 299 of 300 vectors",
+        "299 of 300 vectors",
     ),
-    "forged: a record with a mismatch": (everywhere(SIM, '"mismatches": 0', '"mismatches": 1'), "found 1 mismatches"),
+    "forged: a record with a mismatch": (everywhere(SIM, '"mismatches": 0', '"mismatches": 1'), "1 mismatches"),
     "forged: a record of another run": (
         everywhere(SIM, '"digest": "', '"digest": "0'),
-        "differ from the golden model",
+        FAILED,
     ),
-    "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "corrupted vectors"),
+    "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "112 of 12 "),
     "forged: no fault was seeded": (
         then_forged(replaced(f"{BAD}/planted.json", '"rows": ', '"rows": 1')),
-        "corrupted vectors",
+        FAILED,
     ),
     "forged: a record and its copy differ": (
         then_forged(replaced(f"{SIM}/printed.json", '"seed": 0', '"seed": 5')),
-        "is not what the run printed",
+        FAILED,
     ),
     "forged: an exit code": (
         then_forged(replaced(f"{SIM}/call.json", '"exit_code": 0', '"exit_code": 1')),
-        "exited with code 1",
+        FAILED,
     ),
     "forged: all vectors alike": (
         then_forged(replaced(f"{SIM}/vectors.json", '"distinct": ', '"distinct": -')),
-        "vectors are different",
+        FAILED,
     ),
-    "forged: a signer": (forged(lambda tree: tree.update(signer="SHA256:abc")), "certificate.json.sig a signature by"),
+    "forged: a signer": (forged(lambda tree: tree.update(signer="SHA256:abc")), "certificate.json.sig "),
 }
 
 
@@ -272,7 +276,10 @@ def test_tampering_is_found(name: str, copy: Path) -> None:
     tamper(copy)
     ending = verify(copy)
     assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7)
-    assert any(says in finding for finding in ending.findings), "\n".join(ending.findings)
+    found = [finding for finding in ending.findings if says in finding]
+    assert found, "\n".join(ending.findings)
+    if "version" not in name:  # it differs between machines
+        as_recorded(found[0])
 
 
 @pytest.mark.parametrize("position", [0.0, 0.1, 0.35, 0.5, 0.77, 0.999])
@@ -298,8 +305,9 @@ def test_any_byte_of_the_certificate(copy: Path) -> None:
 
 
 def test_tools_are_told_and_may_have_to_be_the_same(copy: Path) -> None:
+    assert not any("tool icarus" in note for note in verify(copy).tree["notes"])
     forge(copy, lambda tree: tree["tools"]["g++" if "g++" in tree["tools"] else "icarus"].update(sha256="0" * 64))
-    assert any("another tool here: tool icarus" in note for note in verify(copy).tree["notes"])
+    assert any("tool icarus" in note for note in verify(copy).tree["notes"])
     ending = verify(copy, "--same-tools")
     assert ending.exit_code == 7
     assert any("tool icarus" in finding for finding in ending.findings)
@@ -326,16 +334,13 @@ def test_no_certificate_is_bad_input(tmp_path: Path) -> None:
 def test_of_a_sign_off_without_a_certificate_it_is_said_why(copy: Path) -> None:
     out = copy / "out"
     (out / "certificate.json").unlink()
-    assert "certificate.json': No such file; sign off again" in verify(copy).stderr
+    said = verify(copy).stderr
+    assert "certificate.json'" in said
+    as_recorded(said.rstrip())
     record = json.loads((out / "signoff.json").read_text())
     for verdict, message, code, says in (
-        (
-            "NOT_SIGNED_OFF",
-            "check: x",
-            7,
-            "ended in NOT_SIGNED_OFF, and only one that passes writes a certificate: check: x;",
-        ),
-        ("INTERRUPTED", "interrupted", 130, "ended in INTERRUPTED"),
+        ("NOT_SIGNED_OFF", "check: x", 7, ": check: x;"),
+        ("INTERRUPTED", "interrupted", 130, "in INTERRUPTED"),
     ):
         (out / "signoff.json").write_text(
             json.dumps({**record, "verdict": verdict, "message": message, "exit_code": code})
@@ -343,8 +348,11 @@ def test_of_a_sign_off_without_a_certificate_it_is_said_why(copy: Path) -> None:
         ending = verify(copy)
         assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
         assert says in ending.stderr
+        as_recorded(ending.stderr.rstrip())
     (out / "signoff.json").write_text(json.dumps({**record, "verdict": "NOT_RUN", "state": "running", "exit_code": 6}))
-    assert "has not ended, or was killed" in verify(copy).stderr
+    ending = verify(copy)
+    assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
+    as_recorded(ending.stderr.rstrip())
 
 
 # edits of evidence, with all hashes updated
@@ -369,7 +377,9 @@ def test_more_than_is_judged(copy: Path) -> None:
     path = copy / "out" / "evidence" / "note.txt"
     path.write_text("all is well")
     forge(copy)
-    assert any("note.txt" in line and "a file that is not" in line for line in verify(copy).findings)
+    (found,) = verify(copy).findings
+    assert "evidence/note.txt" in found
+    as_recorded(found)
 
 
 def test_a_sample_of_all_edits(copy: Path) -> None:
@@ -397,8 +407,8 @@ def test_a_signature_holds(copy: Path) -> None:
     signed(copy, KEY)
     ending = verify(copy, *allowed(copy, KEY))
     assert ending.findings == []
-    assert ending.tree["notes"][0].startswith("signed by ada@lab (SHA256:")
-    assert verify(copy).tree["notes"][0].endswith("give --allowed-signers to check who that is")
+    assert "ada@lab (SHA256:" in ending.tree["notes"][0]
+    assert "--allowed-signers" in verify(copy).tree["notes"][0]
 
 
 def resigned(folder: Path) -> None:
@@ -407,14 +417,14 @@ def resigned(folder: Path) -> None:
 
 SIGNATURES: dict[str, tuple[Tamper, str]] = {
     "gone": (lambda folder: (folder / "out" / SIGNATURE).unlink(), "none"),
-    "a bit": (flip(f"out/{SIGNATURE}"), "the signature is not valid"),
+    "a bit": (flip(f"out/{SIGNATURE}"), f"{SIGNATURE} "),
     "by another key": (resigned, "a signature by SHA256:"),
     "of another certificate": (
         forged(lambda tree: tree["tools"]["numpy"].update(sha256="0" * 64)),
-        "not made for these bytes",
+        f"{SIGNATURE} ",
     ),
-    "cut short": (lambda folder: (folder / "out" / SIGNATURE).write_bytes(b""), "the signature is not valid"),
-    "of a forger": (lambda folder: signed(folder, OTHER), "which it does not"),
+    "cut short": (lambda folder: (folder / "out" / SIGNATURE).write_bytes(b""), f"{SIGNATURE} "),
+    "of a forger": (lambda folder: signed(folder, OTHER), "signers "),
 }
 
 
@@ -426,7 +436,9 @@ def test_a_signature_that_is_touched(name: str, copy: Path) -> None:
     tamper(copy)
     ending = verify(copy, *options)
     assert ending.exit_code == 7
-    assert any(says in finding for finding in ending.findings), ending.findings
+    found = [finding for finding in ending.findings if says in finding]
+    assert found, ending.findings
+    as_recorded(found[0])
 
 
 def test_who_wants_a_signature_gets_one_or_a_finding(copy: Path) -> None:

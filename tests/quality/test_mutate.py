@@ -20,7 +20,7 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.mutation.sites import all_mutants
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.hardware.ports.interface import packed
-from dais_verif.record.campaigns import MutationRecord
+from dais_verif.record.campaigns import Fate, MutationRecord
 from dais_verif.spec.program import Program, load
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.mutation import mutate as flow
@@ -102,7 +102,7 @@ def test_mutants_are_killed_or_shown_to_be_equivalent(tmp_path: Path) -> None:
     assert summary.score == 100
     for row in record.mutants:
         assert (row.fate == "equivalent") == (row.proof == "PASS")
-        assert (row.fate == "killed by simulation") == (row.simulator == "icarus" and row.vector is not None)
+        assert (row.fate == Fate.SIMULATION) == (row.simulator == "icarus" and row.vector is not None)
     kept = (tmp_path / "out" / "mutation.json").read_bytes()
     assert MutationRecord.from_json(kept) == record
     assert json.loads(kept)["summary"]["mutants"] == 12
@@ -121,10 +121,10 @@ def test_what_simulation_misses_survives_and_comes_with_a_vector_that_kills_it(t
     survivors = {row.number for row in alone.mutants if row.fate == "survived"}
     assert all(row.inputs for row in alone.mutants if row.number in survivors)
     proved = mutated(tmp_path, **asked)  # type: ignore[arg-type]
-    assert {row.number for row in proved.mutants if row.fate == "killed by proof"} == survivors
+    assert {row.number for row in proved.mutants if row.fate == Fate.PROOF} == survivors
     assert list(csv.reader(more.open()))
     with_more = mutated(tmp_path, judges=("sim",), **{**asked, "inputs": (few, more)})  # type: ignore[arg-type]
-    assert {row.fate for row in with_more.mutants if row.number in survivors} == {"killed by simulation"}
+    assert {row.fate for row in with_more.mutants if row.number in survivors} == {Fate.SIMULATION}
 
 
 def wrong_prover(

@@ -38,13 +38,18 @@ def other_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "run", run_other)
 
 
+def without_log(message: str) -> str:
+    """Return what a message says before the last line of the tool's log, which has times in it."""
+    return ": ".join(message.split(": ")[:2])
+
+
 @pytest.mark.usefixtures("other_bench")
 @pytest.mark.parametrize("says", ["nothing", "no vector", "too few vectors", "no bit", "mismatches"])
 def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAIS_VERIF_BENCH_SAYS", says)
     run = run_sim(EVERY, tmp_path)
     assert run.ending == FAILURE
-    assert "bench gave no result" in run.record["message"] or "bench passed but compared" in run.record["message"]
+    as_recorded(without_log(run.record["message"]))
 
 
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
@@ -56,7 +61,7 @@ def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: p
     request.getfixturevalue("monkeypatch").setenv("DAIS_VERIF_BENCH_SAYS", "nothing")
     run = run_sim(EVERY, tmp_path, simulator=simulator)
     assert run.ending == FAILURE
-    assert "gave no result" in run.record["message"]
+    as_recorded(without_log(run.record["message"]))
     assert not answer.exists()
 
 
@@ -86,7 +91,7 @@ NO_BIT = {
 def test_no_output_bit(name: str, simulator: str, tmp_path: Path) -> None:
     run = run_sim(NO_BIT[name], tmp_path, simulator=simulator)
     assert run.ending == ("NOT_RUN", 6)
-    assert run.record["message"] == "nothing was compared: the program has no output bits"
+    as_recorded(run.record["message"])
 
 
 @pytest.mark.parametrize("exit_code", [0, 1])
@@ -94,7 +99,7 @@ def test_a_simulator_that_ends_without_running(exit_code: int, tmp_path: Path, m
     fake_icarus(tmp_path / "fake", f"exit {exit_code}", monkeypatch)
     run = run_sim(EVERY, tmp_path)
     assert run.ending == FAILURE
-    assert ("exited with code 1" if exit_code else "ran no test") in run.record["message"]
+    as_recorded(without_log(run.record["message"]))
 
 
 def test_nor_do_the_results_of_an_earlier_run_help_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +139,9 @@ def test_the_wrong_design_is_never_simulated(simulator: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("output wire [112:0] model_out", "output wire [111:0] model_out", "port model_out of the design has 112 bits"),
-        ("input  wire [18:0] model_inp", "input  wire [19:0] model_inp", "port model_inp of the design has 20 bits"),
-        ("model_out", "model_outs", "no output port model_out"),
+        ("output wire [112:0] model_out", "output wire [111:0] model_out", "112 bits"),
+        ("input  wire [18:0] model_inp", "input  wire [19:0] model_inp", "20 bits"),
+        ("model_out", "model_outs", "model_out"),
     ],
     ids=["narrow-output", "wide-input", "missing"],
 )
@@ -146,3 +151,4 @@ def test_ports_that_do_not_fit(old: str, new: str, message: str, tmp_path: Path)
     run = run_sim(EVERY, tmp_path, rtl=text.replace(old, new))
     assert run.ending == ("INVALID_INPUT", 2)
     assert message in run.record["message"]
+    as_recorded(run.record["message"])

@@ -210,7 +210,7 @@ class TestViolations:
         monkeypatch.setattr(
             batch, "_quantise", lambda exact, kind, change, check: (quantise(exact, kind, change, False)[0], None)
         )
-        self.check_unknown(run_sim(overflowing(), tmp_path), "only the oracle sees a violation")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "op 1 (add_const)")
 
     def test_that_the_range_analysis_excludes_wrongly(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         quantise = batch._quantise
@@ -219,16 +219,16 @@ class TestViolations:
             "_quantise",
             lambda exact, kind, change, check: quantise(exact, kind, batch.PromiseStatus.SAFE, check),
         )
-        self.check_unknown(run_sim(overflowing(), tmp_path), "oracle -128, batch engine 128")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "-128, batch engine 128")
 
     def test_that_the_batch_engine_invents(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.invent(monkeypatch, lambda raw: raw != 1 << 20)
-        self.check_unknown(run_sim(overflowing(), tmp_path), "numpy engine and oracle differ: violation at op 1, row 0")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "op 1, row 0")
 
     def test_that_the_batch_engine_invents_seldom(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert run_sim(unproved(), tmp_path, "--vectors", 4000).ending == ("PASS", 0)
         self.invent(monkeypatch, lambda raw: raw == -38)
-        self.check_unknown(run_sim(unproved(), tmp_path, "--vectors", 4000), "violation at op 2")
+        self.check_unknown(run_sim(unproved(), tmp_path, "--vectors", 4000), "op 2")
 
     def invent(self, monkeypatch: pytest.MonkeyPatch, where: Callable[[Any], Any]) -> None:
         quantise = batch._quantise
@@ -242,6 +242,7 @@ class TestViolations:
     def check_unknown(self, run: Run, message: str) -> None:
         assert run.ending == UNKNOWN
         assert message in run.record["message"]
+        as_recorded(run.record["message"])
         assert "Traceback" not in run.stderr
 
 
@@ -253,7 +254,7 @@ class TestFastEngine:
         self.spoil(monkeypatch, lambda outputs, broken: (outputs[3].__ixor__(1), broken)[1])
         run = run_sim(EVERY, tmp_path)
         assert run.ending == UNKNOWN
-        assert "golden engines differ at output 3 in row 0: oracle" in run.record["message"]
+        assert "output 3 in row 0:" in run.record["message"]
         as_recorded(run.record["message"])
         assert run.record["simulators"] == []
 
@@ -261,8 +262,8 @@ class TestFastEngine:
         """Output 3, which is the product op 15, is wrong only for 7 times 3."""
         run = self.seldom_wrong(tmp_path, monkeypatch)
         assert run.blame["op"] is None
-        assert "golden engines differ at output 3 in row" in run.record["message"]
-        assert "oracle 21, expected of the RTL 20 (raw)" in run.record["message"]
+        assert "output 3 in row" in run.record["message"]
+        as_recorded(run.record["message"])
 
     def test_nor_if_the_rtl_has_no_op_names(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seldom_wrong(tmp_path, monkeypatch, mutant(EVERY, "op_0 =", "op_0", "op_0").replace("op_", "n"))
@@ -297,22 +298,22 @@ class TestFastEngine:
         monkeypatch.setattr(FastProgram, "_compile", spoilt)
         run = run_sim(EVERY, tmp_path, "--unchecked")
         assert run.ending == UNKNOWN
-        assert "golden engines differ at output" in run.record["message"]
+        as_recorded(run.record["message"])
 
     def test_a_violation_that_it_overlooks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert run_sim(overflowing(), tmp_path).ending == ("PROGRAM_INVALID", 2)
         self.spoil(monkeypatch, lambda outputs, broken: None)
-        self.check_unknown(run_sim(overflowing(), tmp_path), "only the oracle sees a violation")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "op 1 (add_const)")
 
     @pytest.mark.parametrize("row", [0, 255])
     def test_a_violation_that_it_invents(self, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.spoil(monkeypatch, lambda outputs, broken: row)
-        self.check_unknown(run_sim(unproved(), tmp_path), f"fast engine and oracle differ: violation in row {row};")
+        self.check_unknown(run_sim(unproved(), tmp_path), f"row {row};")
 
     def test_a_violation_that_it_finds_too_late(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Reporting the violation of a later row is an error, too, even if that row does break a promise."""
         self.spoil(monkeypatch, lambda outputs, broken: broken + 1)
-        self.check_unknown(run_sim(overflowing(), tmp_path), "fast engine and oracle differ: violation in row")
+        self.check_unknown(run_sim(overflowing(), tmp_path), "row ")
 
     def spoil(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Any], Any], int | None]) -> None:
         """Let ``spoil`` change the engine's outputs in place and return what the engine reports as first broken row."""
@@ -327,6 +328,7 @@ class TestFastEngine:
     def check_unknown(self, run: Run, message: str) -> None:
         assert run.ending == UNKNOWN
         assert message in run.record["message"]
+        as_recorded(run.record["message"])
         assert "Traceback" not in run.stderr
 
 
