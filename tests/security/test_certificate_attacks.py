@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from support.said import as_recorded
 from support.signing import GIVEN, QUICK, forge, project, sign, verify
 
 from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
@@ -40,7 +41,8 @@ def test_a_file_of_another_name_and_content(copy: Path, tmp_path: Path) -> None:
     other.write_text((copy / "design.v").read_text().replace("op_0 + op_1", "op_0 - op_1"))
     ending = verify(copy, "--rtl", other)
     assert ending.exit_code == 7
-    assert any("tapeout.v" in line and "which is not one of them" in line for line in ending.findings), ending.findings
+    (found,) = (line for line in ending.findings if "tapeout.v" in line)
+    as_recorded(found)
 
 
 def test_the_same_content_under_another_name(copy: Path, tmp_path: Path) -> None:
@@ -90,7 +92,8 @@ def test_a_grade_that_is_none(copy: Path) -> None:
     forge(copy)
     ending = verify(copy)
     assert ending.exit_code == 7
-    assert any("the grades of the outputs do not follow from" in line for line in ending.findings), ending.findings
+    (found,) = (line for line in ending.findings if "simulation, seed 0" in line and "NOT_SIGNED_OFF: " in line)
+    as_recorded(found)
 
 
 # expired keys
@@ -114,7 +117,8 @@ def test_a_certificate_dated_back_into_the_validity_of_its_key(copy: Path) -> No
     signed(copy, "2021-05-01T00:00:00+00:00")
     ending = verify(copy, *signers(copy, 'valid-before="20220101Z"'))
     assert ending.exit_code == 7
-    assert any("a signer that" in line and "does not" in line for line in ending.findings), ending.findings
+    (found,) = ending.findings
+    as_recorded(found)
 
 
 def test_a_time_that_somebody_trusted_says(copy: Path) -> None:
@@ -123,10 +127,10 @@ def test_a_time_that_somebody_trusted_says(copy: Path) -> None:
     assert verify(copy, *options).exit_code == 7
     ending = verify(copy, *options, "--verify-time", "20210501Z")
     assert ending.findings == []
-    assert any("the key was judged as of 2021-05-01T00:00:00+00:00" in note for note in ending.tree["notes"])
+    assert any("2021-05-01T00:00:00+00:00" in note for note in ending.tree["notes"])
     today = datetime.now(UTC).date().isoformat()
     ending = verify(copy, *signers(copy, 'valid-after="20200101Z"'))
-    assert any(f"as of {today}" in note and "--verify-time" in note for note in ending.tree["notes"])
+    assert any(f" {today}" in note and "--verify-time" in note for note in ending.tree["notes"])
 
 
 # files that a check opens
@@ -161,7 +165,9 @@ def test_files_that_never_end(role: str, trap: str, copy: Path) -> None:
     begin = time.monotonic()
     ending = verify(copy)
     assert ending.exit_code == 7
-    assert any("it is a" in line or "must have at most" in line for line in ending.findings)
+    found = [line for line in ending.findings if path.name in line]
+    assert found, ending.findings
+    as_recorded(found[0])
     assert time.monotonic() - begin < 30
 
 
@@ -170,7 +176,8 @@ def test_evidence_that_is_a_giant(copy: Path) -> None:
         file.truncate(1 << 43)
     begin = time.monotonic()
     ending = verify(copy)
-    assert any("more than a sign-off ever writes" in line for line in ending.findings), ending.findings
+    (found,) = (line for line in ending.findings if "giant" in line)
+    as_recorded(found)
     assert time.monotonic() - begin < 30
 
 
@@ -178,7 +185,8 @@ def test_a_policy_of_a_million_seeds(copy: Path) -> None:
     forge(copy, lambda tree: tree["policy"].update(seeds=list(range(300_000))))
     begin = time.process_time()
     ending = verify(copy)
-    assert any("must have at most" in line for line in ending.findings), ending.findings
+    (found,) = (line for line in ending.findings if "seeds" in line)
+    as_recorded(found)
     assert time.process_time() - begin < 30
 
 
@@ -187,5 +195,7 @@ def test_a_key_twice_among_very_many(copy: Path) -> None:
     keys = "".join(f'"{k}": 0,' for k in range(200_000))
     (copy / "out" / CERTIFICATE).write_text("{" + keys + '"x": 0, "x": 0}')
     begin = time.process_time()
-    assert any("it has 'x' twice" in line for line in verify(copy).findings)
+    (found,) = verify(copy).findings
+    assert "'x'" in found
+    as_recorded(found)
     assert time.process_time() - begin < 30

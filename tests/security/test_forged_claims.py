@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.said import as_recorded
 from support.signing import GIVEN, QUICK, Ending, forge, project, sign, verify
 
 from dais_verif.record.read import read_record
@@ -106,20 +107,20 @@ def test_an_output_that_depends_on_more_bits_is_exhausted(copy: Path) -> None:
     assert [one["grade"] for one in outputs_of(copy)] == ["exhausted", "sampled"]
     in_evidence(copy, "simulation-0", exhausted)
     in_both(copy, lambda tree: tree.update(outputs=outputs_of(copy)))
-    assert any(
-        "outputs 1 are recorded as exhausted, which exhaustive_bits = 8 does not cover" in line
-        for line in told(verify(copy))
-    )
+    (found,) = (line for line in told(verify(copy)) if "exhaustive_bits = 8" in line)
+    as_recorded(found)
     # a policy that allows it, but with too few vectors
     in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
     findings = told(verify(copy))
-    assert any("outputs 1 are recorded as exhausted, which takes more than 256 vectors" in line for line in findings)
+    (found,) = (line for line in findings if "256 vectors" in line)
+    as_recorded(found)
 
 
 def test_a_policy_that_asks_for_more_outputs_to_be_exhausted(copy: Path) -> None:
     in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
     findings = told(verify(copy))
-    assert any("outputs 1 depend on at most 16 input bits" in line for line in findings), findings
+    (found,) = (line for line in findings if "16 input bits" in line)
+    as_recorded(found)
 
 
 def value(stage: str, edit: Edit) -> Callable[[Path], None]:
@@ -213,15 +214,15 @@ def of_other_rtl(folder: Path, path: Path) -> None:
 
 
 CLAIMS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "more RTL files": (of_policy("rtl", files=["design.v", "more.v"]), "files of role rtl design.v, more.v design.v"),
-    "vectors of a file": (of_policy("", inputs=["x.npy"]), "files of role input x.npy none"),
-    "data": (of_policy("rtl", data=["a.mem"]), "files of role data a.mem none"),
-    "ports": (of_policy("rtl", ports="ports.toml"), "files of role ports ports.toml none"),
+    "more RTL files": (of_policy("rtl", files=["design.v", "more.v"]), "rtl design.v, more.v design.v"),
+    "vectors of a file": (of_policy("", inputs=["x.npy"]), "input x.npy none"),
+    "data": (of_policy("rtl", data=["a.mem"]), "data a.mem none"),
+    "ports": (of_policy("rtl", ports="ports.toml"), "ports ports.toml none"),
     "another role": (
         lambda folder: forge(folder, lambda tree: tree["files"].append({**tree["files"][1], "role": "timing"})),
-        "roles of files",
+        "timing",
     ),
-    "a simulator that did not run": (tools(verilator="5.0"), "tools of the certificate"),
+    "a simulator that did not run": (tools(verilator="5.0"), "verilator"),
     "a waiver of nothing": (
         lambda folder: in_both(
             folder,
@@ -239,7 +240,9 @@ def test_a_claim_that_no_run_is_needed_for(name: str, copy: Path) -> None:
     forgery, says = CLAIMS[name]
     forgery(copy)
     findings = told(verify(copy))
-    assert any(says in line for line in findings), findings
+    found = [line for line in findings if says in line]
+    assert found, findings
+    as_recorded(found[0])
 
 
 def other_wrapper(folder: Path) -> None:
@@ -257,8 +260,10 @@ def other_wrapper(folder: Path) -> None:
 def test_files_of_a_tool_may_differ_only_if_the_tool_does(copy: Path) -> None:
     other_wrapper(copy)
     findings = told(verify(copy, "--rerun"))
-    assert any("evidence/known-bad-rtl/model_sometimes_wrong.v in a new run" in line for line in findings), findings
+    (found,) = (line for line in findings if "evidence/known-bad-rtl/model_sometimes_wrong.v" in line)
+    as_recorded(found)
     forge(copy, lambda tree: tree["tools"]["dais-verif"].update(sha256="0" * 64))
     ending = verify(copy, "--rerun")
     assert (told(ending), ending.tree["rerun"]) == ([], False)
-    assert any("another tool made it here" in note for note in ending.tree["notes"]), ending.tree["notes"]
+    (note,) = (note for note in ending.tree["notes"] if "model_sometimes_wrong.v" in note)
+    as_recorded(note)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.door import command, run_sim, save
-from support.said import as_recorded
+from support.said import as_recorded, raises
 from support.signing import DESIGN
 
 from dais_verif.base.errors import ToolError
@@ -77,6 +77,6 @@ def test_simulations_pass_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_nobody_runs_without_what_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SANDBOX, "1")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="bubblewrap"):
+    with raises(ToolError):
         Session(tmp_path / "log", cwd=tmp_path).run("sh", ["/bin/sh", "-c", "touch PWNED"])
     assert not (tmp_path / "PWNED").exists()
