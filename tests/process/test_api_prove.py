@@ -229,7 +229,7 @@ def test_what_a_claim_rests_on_comes_back_from_its_words() -> None:
     assert len({basis.words for basis in ALL_BASES}) == len(ALL_BASES) == 1 << len(Basis)
     assert all(Basis.of(basis.words) == basis for basis in ALL_BASES)
     for wrong in ("faith", "ranges, faith", "promises, ranges", "range"):
-        with pytest.raises(ValueError, match="says nothing"):
+        with raises(ValueError):
             Basis.of(wrong)
 
 

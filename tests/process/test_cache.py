@@ -267,18 +267,11 @@ class TestVerb:
 
         shown = command("cache")
         assert (shown.returncode, shown.stderr) == (0, "")
-        lines = shown.stdout.splitlines()
-        assert [line.split() for line in lines[:3]] == [
-            ["simulator", "top", "size", "last", "used"],
-            ["icarus", "model", "0.0", "MB", *lines[1].split()[4:]],
-            ["icarus", "model", "1.5", "MB", "2", "h", "ago"],
-        ]
-        assert lines[3:] == [
-            f"folder     {home.parent}",
-            "builds     2, 1.5 MB of at most 2000.0 MB",
-            "proofs     0.0 MB",
-            "runtime    2.0 MB, compiled once for this machine",
-        ]
+        _, *rows = shown.stdout.splitlines()
+        assert [row.split()[:4] for row in rows[:2]] == [["icarus", "model", size, "MB"] for size in ("0.0", "1.5")]
+        assert "2 h" in rows[1]
+        assert [row.split()[1] for row in rows[2:]] == [str(home.parent), "2,", "0.0", "2.0"]
+        as_recorded("\n".join(rows[1:]))
 
         tree: dict[str, Any] = json.loads(command("cache", "--json", DAIS_VERIF_CACHE_MB="5").stdout)
         assert (tree["folder"], tree["limit_bytes"], tree["runtime_bytes"]) == (str(home.parent), 5_000_000, 2_000_000)
@@ -287,17 +280,18 @@ class TestVerb:
         assert FACTS.items() <= tree["builds"][0]["facts"].items()
 
         cleared = command("cache", "clear")
-        assert (cleared.returncode, cleared.stdout.strip()) == (
-            0,
-            "removed 2 builds, 1.5 MB, 2.0 MB of Verilator's runtime",
-        )
+        assert cleared.returncode == 0
+        assert all(size in cleared.stdout for size in ("2 builds", "1.5 MB", "2.0 MB"))
+        as_recorded(cleared.stdout.strip())
         assert keys() == []
         assert not runtime.exists()
 
     def test_of_no_cache(self, tmp_path: Path) -> None:
         shown = command("cache")
         assert (shown.returncode, shown.stderr) == (0, "")
-        assert "builds     0, 0.0 MB of at most 2000.0 MB" in shown.stdout
+        (builds,) = (line for line in shown.stdout.splitlines() if line.startswith("builds "))
+        assert builds.split()[1:3] == ["0,", "0.0"]
+        as_recorded(builds)
 
     def test_of_a_limit_that_is_no_number(self) -> None:
         shown = command("cache", DAIS_VERIF_CACHE_MB="lots")

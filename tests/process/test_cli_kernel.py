@@ -118,9 +118,11 @@ class TestList:
 class TestShow:
     def test_what_a_kernel_takes(self, capsys: pytest.CaptureFixture[str]) -> None:
         out, _ = asked(capsys, "kernel", "show", "conv2d")
-        assert "3: input, weights, bias, the last 1 may be left out" in out
-        assert "stride_w: signed, 32 bits, 1 by default" in out
-        assert "activation: signed, 32 bits, 0 by default, 0 none, 1 relu" in out
+        assert "3: input, weights, bias" in out
+        assert all(
+            f"{name}: signed, 32 bits, {default} " in out for name, default in (("stride_w", 1), ("activation", 0))
+        )
+        as_recorded(out)
         out, _ = asked(capsys, "kernel", "show", "conv2d", "--json")
         assert json.loads(out) == json.loads(dais_verif.show_kernel("conv2d").to_json())
 
@@ -131,21 +133,17 @@ class TestShow:
             "get_kernel_names, habana_kernel = ours.get_kernel_names, ours.habana_kernel\n"
         )
         out, _ = asked(capsys, "kernel", "show", "bare/relu", "--library", bare)
-        assert "inputs that its library checks on request" in out
+        as_recorded(out)
         assert dais_verif.show_kernel("bare/relu", bare).inputs is None
 
     @pytest.mark.parametrize(
-        ("name", "said"),
-        [
-            ("nope", "no library has a kernel 'nope'; kernel list"),
-            ("rleu", "a kernel 'rleu': did you mean relu?"),
-            ("relu", "name it mine/relu or dais/relu"),
-        ],
+        ("name", "said"), [("nope", "'nope'"), ("rleu", " relu?"), ("relu", "mine/relu or dais/relu")]
     )
     def test_one_line_and_2(self, capsys: pytest.CaptureFixture[str], mine: Path, name: str, said: str) -> None:
         mine.write_text(MINE.replace('"negate"', '"relu"'))
         _, err = asked(capsys, "kernel", "show", name, "--library", mine, code=2)
         assert said in err and err.count("\n") == 1
+        as_recorded(err.rstrip())
 
     def test_files_that_are_not_there(self, tmp_path: Path) -> None:
         with raises(InputError):
@@ -188,7 +186,7 @@ class TestBuild:
     def test_the_folder_and_its_facts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (tmp_path / "conv.toml").write_text(CONV)
         words = ("kernel", "build", "conv2d", "--params", tmp_path / "conv.toml", "-o", tmp_path / "conv")
-        assert "4 cycles per member" in asked(capsys, *words)[0]
+        assert "4 cycles" in asked(capsys, *words)[0]
         built = dais_verif.build_kernel("conv2d", tmp_path / "conv.toml", output=tmp_path / "conv")
         assert json.loads(asked(capsys, *words, "--json")[0]) == json.loads(built.to_json())
         assert built.files == sorted(

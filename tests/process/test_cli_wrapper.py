@@ -121,18 +121,18 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capfd: pytest.Capt
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--wrap", "axis"], "name a folder for them with -o"),
-        (["--axil", "-o", "out"], "--axil is for wrapped modules: add --wrap axis"),
-        (["--period", "3", "-o", "out"], "--period is for wrapped modules"),
-        (["--wrap", "uart", "--axil", "-o", "out"], "--axil is for AXI4-Stream, not for --wrap uart"),
-        (["--wrap", "uart", "--user-bits", "0", "-o", "out"], "--user-bits is for AXI4-Stream"),
-        (["--wrap", "axis", "--check-beats", "3", "-o", "out"], "add --axil"),
-        (["--wrap", "axis", "--period", "0", "-o", "out"], "--period is 0.0, must be a number of nanoseconds"),
+        (["--wrap", "axis"], "-o"),
+        (["--axil", "-o", "out"], "--axil"),
+        (["--period", "3", "-o", "out"], "--period"),
+        (["--wrap", "uart", "--axil", "-o", "out"], "--wrap uart"),
+        (["--wrap", "uart", "--user-bits", "0", "-o", "out"], "--user-bits"),
+        (["--wrap", "axis", "--check-beats", "3", "-o", "out"], "--check-beats"),
+        (["--wrap", "axis", "--period", "0", "-o", "out"], "--period is 0.0"),
         (["--wrap", "axis", "--period", "nan", "-o", "out"], "--period is nan"),
-        (["--wrap", "axis", "--stages", "2", "--reset", "-o", "out"], "the wrapper handles valid data itself"),
-        (["--wrap", "axis", "--stages", "2", "--valid", "-o", "out"], "the wrapper handles valid data itself"),
-        (["--wrap", "axis", "--top", "dais", "-o", "out"], "--top dais gives a module dais_axis"),
-        (["--wrap", "axis", "--top", "dais_skid", "-o", "out"], "gives a module dais_skid"),
+        (["--wrap", "axis", "--stages", "2", "--reset", "-o", "out"], "--reset"),
+        (["--wrap", "axis", "--stages", "2", "--valid", "-o", "out"], "--valid"),
+        (["--wrap", "axis", "--top", "dais", "-o", "out"], "--top dais "),
+        (["--wrap", "axis", "--top", "dais_skid", "-o", "out"], "--top dais_skid "),
     ],
 )
 def test_what_cannot_be_done_is_refused(
@@ -144,7 +144,9 @@ def test_what_cannot_be_done_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main._run(["emit", str(EXAMPLE), *options]) == 2
-    assert message in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert message in said
+    as_recorded(said.rstrip())
     assert os.listdir(tmp_path) == []
 
 

@@ -235,25 +235,24 @@ def test_time_ends_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"pairs": "gold"}, "pairs must be among numpy"),
-        ({"count": 0}, "count must be"),
-        ({"time": 0.0}, "time must be a number of seconds"),
-        ({"against": "x {program} {inputs} {outputs}", "rtl_from": "x {program} {folder}"}, "are two tools"),
-        ({"against": "cat {program} {inputs}"}, "must contain {outputs}, the placeholder for its file"),
-        ({"rtl_from": "cat {program}"}, "must contain {folder}, the placeholder for its file"),
-        ({"against": "no-such {program} {inputs} {outputs}"}, "there is no command 'no-such'"),
-        ({"against": "da4ml", "pairs": "vm"}, "pairs compare parts of dais-verif"),
-        ({"form": "v1"}, "form is for against or rtl_from"),
-        ({"against": "da4ml", "form": "v9"}, "form must be one of"),
-        ({"replay": Path("x"), "count": 5}, "replay makes no new cases"),
+        ({"pairs": "gold"}, "pairs "),
+        ({"count": 0}, "count "),
+        ({"time": 0.0}, "time "),
+        ({"against": "x {program} {inputs} {outputs}", "rtl_from": "x {program} {folder}"}, "against"),
+        ({"against": "cat {program} {inputs}"}, "{outputs}"),
+        ({"rtl_from": "cat {program}"}, "{folder}"),
+        ({"against": "no-such {program} {inputs} {outputs}"}, "'no-such'"),
+        ({"against": "da4ml", "pairs": "vm"}, "pairs "),
+        ({"form": "v1"}, "form "),
+        ({"against": "da4ml", "form": "v9"}, "form "),
+        ({"replay": Path("x"), "count": 5}, "replay "),
         ({"top": "a b"}, "a b"),
     ],
     ids=str,
 )
 def test_what_cannot_be_asked_for(options: dict[str, object], said: str, tmp_path: Path) -> None:
-    with pytest.raises(RequestError) as caught:
+    with raises(RequestError, re.escape(said)):
         dais_verif.fuzz(output=tmp_path, **{"count": 1, **options} if "replay" not in options else options)  # type: ignore[arg-type]
-    assert said in str(caught.value)
 
 
 def test_a_folder_without_cases(tmp_path: Path) -> None:

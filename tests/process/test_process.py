@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from support.said import raises
+from support.said import as_recorded, raises
 
 from dais_verif.base.errors import ToolError
 from dais_verif.base.toolchain import process
@@ -126,10 +126,8 @@ def test_jobs_bounds_what_runs_at_once(tmp_path: Path) -> None:
 
 def test_check_says_what_failed_in_one_line(tmp_path: Path) -> None:
     script = "echo warning: dull; echo 'a.v:3:  syntax error'; echo 'error: a consequence'; exit 2"
-    with pytest.raises(ToolError) as caught:
+    with raises(ToolError, r"iverilog.* 2: a\.v:3: syntax error \("):
         session(tmp_path).check("iverilog", ["sh", "-c", script])
-    expected = f"iverilog exited with code 2: a.v:3: syntax error (full output: {tmp_path / 'log'})"
-    assert str(caught.value) == expected
 
 
 def test_a_crash_is_named_by_its_signal(tmp_path: Path) -> None:
@@ -198,14 +196,17 @@ FINISHED = """\
 @pytest.mark.parametrize(
     ("simulator", "log", "expected"),
     [
-        ("verilator", FINISHED, "the RTL ended the simulation at fin.v:7 ($finish, $stop or $fatal)"),
-        ("icarus", FINISHED.partition("\n")[2], "the RTL ended the simulation ($finish, $stop or $fatal)"),
+        ("verilator", FINISHED, "fin.v:7 ($finish,"),
+        ("icarus", FINISHED.partition("\n")[2], "($finish,"),
         ("icarus", "KeyError: 'k'\n****\n", "KeyError: 'k'"),
     ],
+    ids=["place", "no place", "exception"],
 )
 def test_rtl_that_ends_the_simulation_is_named(tmp_path: Path, simulator: str, log: str, expected: str) -> None:
     (tmp_path / "log").write_text(log)
-    assert launch.cause(Simulation(simulator, "1", "model", (), tmp_path), tmp_path / "log").startswith(expected)
+    cause = launch.cause(Simulation(simulator, "1", "model", (), tmp_path), tmp_path / "log")
+    assert expected in cause
+    as_recorded(cause)
 
 
 def test_a_bench_that_fails_or_breaks_off_has_failed(tmp_path: Path) -> None:

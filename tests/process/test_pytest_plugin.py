@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from support.plugin import run_pytest
 from support.project_folders import da4ml_folder
+from support.said import as_recorded
 
 from dais_verif.pytest_plugin import Ask, _folder, _headline, _tell, _vacuous
 
@@ -173,18 +174,20 @@ PASS = {"verdict": "PASS", "simulators": [{"bits_compared": 8}], "outputs": [{"s
 
 
 @pytest.mark.parametrize(
-    ("verb", "changed", "says"),
+    ("verb", "changed"),
     [
-        ("sim", {"verdict": "NOT_RUN"}, "the verdict in result.json is NOT_RUN"),
-        ("sim", {"simulators": []}, "a simulator compared no bit"),
-        ("sim", {"simulators": [{"bits_compared": 8}, {"bits_compared": 0}]}, "a simulator compared no bit"),
-        ("prove", {"outputs": []}, "an output was not proved"),
-        ("prove", {"outputs": [{"status": "UNKNOWN"}]}, "an output was not proved"),
+        ("sim", {"verdict": "NOT_RUN"}),
+        ("sim", {"simulators": []}),
+        ("sim", {"simulators": [{"bits_compared": 8}, {"bits_compared": 0}]}),
+        ("prove", {"outputs": []}),
+        ("prove", {"outputs": [{"status": "UNKNOWN"}]}),
     ],
 )
-def test_an_exit_code_alone_makes_no_pass(verb: str, changed: dict[str, object], says: str) -> None:
+def test_an_exit_code_alone_makes_no_pass(verb: str, changed: dict[str, object]) -> None:
     assert _vacuous(verb, PASS) is None
-    assert _vacuous(verb, {**PASS, **changed}) == says
+    said = _vacuous(verb, {**PASS, **changed})
+    assert said
+    as_recorded(said)
 
 
 @pytest.mark.parametrize(

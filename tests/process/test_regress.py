@@ -122,10 +122,11 @@ def test_flaky(regress: Call, tmp_path: Path) -> None:
     assert (code, record.flaky, record.message) == (0, 1, "2 of 2 jobs passed, 1 flaky")
 
 
-@pytest.mark.parametrize(("words", "problem"), [([], "holds no program"), (["--shard", "1/2"], "holds no program")])
-def test_nothing_to_run_is_no_pass(words: list[str], problem: str, regress: Call, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [[], ["--shard", "1/2"]], ids=["all", "shard"])
+def test_nothing_to_run_is_no_pass(words: list[str], regress: Call, tmp_path: Path) -> None:
     code, record = regress(write(tmp_path / "programs"), *words)
-    assert (code, record.verdict) == (6, Verdict.NOT_RUN) and problem in record.message
+    assert (code, record.verdict) == (6, Verdict.NOT_RUN)
+    as_recorded(record.message)
 
 
 def test_a_pattern_that_fits_nothing_is_no_pass(regress: Call, tmp_path: Path) -> None:
@@ -208,16 +209,16 @@ def test_a_cluster_without_its_packages(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--cluster", "nowhere"], "must be local, slurm or lsf"),
-        (["--cluster", "local:0"], "must be local, slurm or lsf"),
-        (["--shard", "3/2"], "must be like 2/5"),
-        (["--shard", "0/2"], "must be like 2/5"),
-        (["--seed", "1", "--fresh-seed"], "exclude each other"),
-        (["--resume", "--rerun-failed"], "give only one"),
+        (["--cluster", "nowhere"], "--cluster"),
+        (["--cluster", "local:0"], "--cluster"),
+        (["--shard", "3/2"], "3/2"),
+        (["--shard", "0/2"], "0/2"),
+        (["--seed", "1", "--fresh-seed"], "--fresh-seed"),
+        (["--resume", "--rerun-failed"], "--rerun-failed"),
         (["--seed-from", "/nowhere"], "No such file"),
-        (["--timeout", "nan"], "nan is not a finite number"),
-        (["--junit", "/nowhere/junit.xml"], "choose another place with --junit"),
-        (["absent.toml"], "cannot read manifest"),
+        (["--timeout", "nan"], "nan "),
+        (["--junit", "/nowhere/junit.xml"], "--junit"),
+        (["absent.toml"], "absent.toml"),
     ],
     ids=range(10),
 )
@@ -228,6 +229,7 @@ def test_what_cannot_be_asked(
     assert main._run(["regress", str(programs), *words, "-o", str(tmp_path / "out")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert problem in line
+    as_recorded(line)
 
 
 def unlike(record: RegressionRecord) -> RegressionRecord:

@@ -192,7 +192,8 @@ def test_a_command_whose_results_vary_is_told(product: Path, tmp_path: Path) -> 
         )
         as_recorded(record.message)
         assert record.verdict is Verdict.PASS, record
-        assert any("its results vary" in warning for warning in record.warnings)
+        (warning,) = record.warnings
+        as_recorded(warning)
 
 
 def test_nothing_fails(tmp_path: Path) -> None:
@@ -217,17 +218,19 @@ def test_a_promise_that_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("", "--command '' must contain {program}, the placeholder for its file"),
-        ("cat", "--command 'cat' must contain {program}, the placeholder for its file"),
-        ("cat 'x {program}", "is not a valid command: No closing quotation"),
-        ("no-such-tool {program}", "there is no command 'no-such-tool'"),
+        ("", "--command '' "),
+        ("cat", "--command 'cat' "),
+        ("cat 'x {program}", "No closing quotation"),
+        ("no-such-tool {program}", "'no-such-tool'"),
     ],
+    ids=["empty", "no placeholder", "quotation", "no such tool"],
 )
 def test_no_command(command: str, said: str, product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["shrink", str(product), "--layout", "headerless", "-o", str(tmp_path / "small"), "--command", command]
     assert main._run(arguments) == 2
     line = capsys.readouterr().err
     assert said in line and len(line.splitlines()) == 1
+    as_recorded(line.rstrip())
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "m", "5x", "inf", "1e99", ""])
