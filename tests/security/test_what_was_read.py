@@ -77,7 +77,9 @@ def _verilated(design: RtlDesign, folder: Path) -> tuple[Path, ...]:
     options = [*verilator_runtime.verilator_options(waves=False), "--Mdir", "design", *(f"-I{f}" for f in own.folders)]
     session = Session(folder / "log", cwd=folder, env=found.env)
     session.check("verilator", [*found.driver, *options, *map(str, own.sources)])
-    return private_files.others(verilator._read(folder / "design", found), own, design.sources)
+    return private_files.others(
+        verilator._read(folder / "design", found, list(map(str, own.sources))), own, design.sources
+    )
 
 
 def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:

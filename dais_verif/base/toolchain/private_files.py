@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.base.errors import SimulatorError
+from dais_verif.base.line_directives import without_lines
 from dais_verif.base.toolchain.rtl_files import read_others
 
 __all__ = ["Private", "copied", "options", "original", "others", "plain_name", "read", "shown"]
@@ -82,13 +83,15 @@ def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple
     """Return the original paths of the ``files`` that a tool has read, without ``sources``."""
     given = {str(source) for source in own.sources}
     names = [name for name in dict.fromkeys(files) if name.removeprefix("./") not in given]
-    return tuple(Path(original(name, sources)) for name in names)
+    found = (Path(original(name, sources)) for name in names)
+    # A tool also lists the names that `line directives in included files give them.
+    return tuple(path for path in found if path.is_file())
 
 
 def read(source: Path) -> bytes:
-    """Return the bytes of an RTL file. Raises ``InputError`` if it cannot be read."""
+    """Return the bytes of an RTL file, for tools to read. Raises ``InputError`` if it cannot be read."""
     try:
-        return source.read_bytes()
+        return without_lines(source.read_bytes())
     except OSError as error:
         raise SimulatorError(f"RTL file {str(source)!r} cannot be read: {error.strerror}") from None
 

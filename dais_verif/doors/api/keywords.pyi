@@ -9,7 +9,6 @@ from dais_verif.golden import Engine
 
 _Path = str | PathLike[str]
 
-
 class BuildBitstream(TypedDict, total=False):
     """The options of ``build_bitstream``."""
 
@@ -47,7 +46,6 @@ class BuildBitstream(TypedDict, total=False):
     memory: int
     """Memory limit for each process, in megabytes."""
 
-
 class Check(TypedDict, total=False):
     """The options of ``check``."""
 
@@ -60,7 +58,6 @@ class Check(TypedDict, total=False):
     timeout: float
     """Time limit for each solver query, in seconds."""
 
-
 class Convert(TypedDict, total=False):
     """The options of ``convert``."""
 
@@ -68,7 +65,6 @@ class Convert(TypedDict, total=False):
     """Target format, if not the one that the suffix of OUTPUT selects."""
     layout: str | None
     """Layout of the binary; detected if not given."""
-
 
 class Cover(TypedDict, total=False):
     """The options of ``cover``."""
@@ -98,7 +94,6 @@ class Cover(TypedDict, total=False):
     output: _Path | None
     """Folder for coverage.json, open.csv, unreachable.csv, directed.csv."""
 
-
 class Diff(TypedDict, total=False):
     """The options of ``diff``."""
 
@@ -124,7 +119,6 @@ class Diff(TypedDict, total=False):
     """If A is a machine: TOML file that maps elements and cycles of A to B."""
     output: _Path | None
     """File for a counterexample, if one is found: .npy, else CSV."""
-
 
 class Emit(TypedDict, total=False):
     """The options of ``emit``."""
@@ -168,7 +162,6 @@ class Emit(TypedDict, total=False):
     output: _Path | None
     """File to write; stdout if not given. --wrap: folder."""
 
-
 class ExplainMachine(TypedDict, total=False):
     """The options of ``explain_machine``."""
 
@@ -182,7 +175,6 @@ class ExplainMachine(TypedDict, total=False):
     """For a machine: the sequence to explain."""
     unchecked: bool
     """Continue after an overflow with the quantised value, as hardware does."""
-
 
 class Fuzz(TypedDict, total=False):
     """The options of ``fuzz``."""
@@ -217,7 +209,6 @@ class Fuzz(TypedDict, total=False):
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path
     """Folder for kept cases."""
-
 
 class Mutate(TypedDict, total=False):
     """The options of ``mutate``."""
@@ -292,7 +283,6 @@ class Mutate(TypedDict, total=False):
     """Write the vectors that kill further mutants, as CSV."""
     jobs: int | None
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
-
 
 class Prove(TypedDict, total=False):
     """The options of ``prove``."""
@@ -369,7 +359,6 @@ class Prove(TypedDict, total=False):
     output: _Path | None
     """Folder to keep: result.json, RTL, counterexample, replay."""
 
-
 class RankSensitivity(TypedDict, total=False):
     """The options of ``rank_sensitivity``."""
 
@@ -389,7 +378,6 @@ class RankSensitivity(TypedDict, total=False):
     """Seconds after which no more flips are started; the report then says which were left out."""
     output: _Path | None
     """File for all effects: .json, else CSV."""
-
 
 class Regress(TypedDict, total=False):
     """The options of ``regress``."""
@@ -427,7 +415,6 @@ class Regress(TypedDict, total=False):
     output: _Path
     """Folder to keep: regression.json, journal.jsonl, and a folder for each job."""
 
-
 class RunOnBoard(TypedDict, total=False):
     """The options of ``run_on_board``."""
 
@@ -451,7 +438,6 @@ class RunOnBoard(TypedDict, total=False):
     """With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'."""
     output: _Path | None
     """Folder for result.json and the progress of the run."""
-
 
 class Shrink(TypedDict, total=False):
     """The options of ``shrink``."""
@@ -495,7 +481,6 @@ class Shrink(TypedDict, total=False):
     timeout: float
     """Seconds for each run."""
 
-
 class SignOff(TypedDict, total=False):
     """The options of ``sign_off``."""
 
@@ -537,7 +522,6 @@ class SignOff(TypedDict, total=False):
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path | None
     """Folder for certificate, record and evidence. Default: signoff-PROGRAM."""
-
 
 class Simulate(TypedDict, total=False):
     """The options of ``simulate``."""
@@ -626,7 +610,6 @@ class Simulate(TypedDict, total=False):
     output: _Path | None
     """Folder to keep: result.json, RTL, vectors, logs, waves."""
 
-
 class Synthesize(TypedDict, total=False):
     """The options of ``synthesize``."""
 
@@ -662,7 +645,6 @@ class Synthesize(TypedDict, total=False):
     """Memory limit for each process (Yosys, its ABC, nextpnr), in megabytes."""
     output: _Path | None
     """Folder to keep: netlist.v, synth.json, RTL, script, log."""
-
 
 class VerifyCertificate(TypedDict, total=False):
     """The options of ``verify_certificate``."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from dais_verif.base.errors import UnsupportedVerilog
 from dais_verif.base.files import require_plain
+from dais_verif.base.line_directives import FORM_OF_VHDL, without_lines
 
 __all__ = ["included", "included_by", "included_names", "read_files"]
 
@@ -37,6 +38,8 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
     for folder in folders:
         manager.addUserDirectories(str(folder))
+    for source in sources:
+        _assign(source, manager)
     options = parsing.PreprocessorOptions()
     options.undefines = list(_OWN_MACROS)
     tree = syntax.SyntaxTree.fromFiles([str(source) for source in sources], manager, pyslang.Bag([options]))
@@ -49,6 +52,22 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
                     " another file than synthesis: rename one of them"
                 )
     return tree
+
+
+def _assign(source: Path, manager: Any) -> None:
+    """Let ``manager`` read ``source`` without the `` `line `` directives of a user; those of VHDL's form are ours."""
+    text = source.read_bytes()
+    lasting = text if source.name == FORM_OF_VHDL else without_lines(text)
+    if lasting != text and _is_utf8(lasting):
+        manager.assignText(str(source), lasting.decode())
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_text(path: str) -> bool:

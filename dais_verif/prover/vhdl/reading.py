@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dais_verif.base.errors import ToolError, UnknownTop, VhdlError, VhdlFailure
+from dais_verif.base.line_directives import FORM_OF_VHDL
 from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.limits import Limits, run_limited
 from dais_verif.base.toolchain.private_files import copied, original, read
@@ -20,7 +21,6 @@ from dais_verif.prover.vhdl.ghdl_verilog import written
 
 __all__ = ["in_verilog"]
 
-FORM = "from_vhdl.v"
 #: GHDL's list of design units.
 LIBRARY = "work-obj08.cf"
 
@@ -71,7 +71,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     found = netlist(top)
     refuse_events(sources)
     found = with_lost_variants(found, sources, netlist)
-    form = folder / FORM
+    form = folder / FORM_OF_VHDL
 
     def name(file: str) -> str | None:
         path = original(file, sources)
