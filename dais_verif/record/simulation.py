@@ -183,7 +183,8 @@ class Blame:
     (the first one that diverges in a machine), ``undriven`` (what X may come from).
 
     For a machine, there are also the ``cycle``, the ``block`` of an op, and the ``signal`` with its element. ``lines``:
-    where in user RTL values go wrong; ``moved``: outputs that carry what another one should, in words.
+    where in user RTL values go wrong; ``moved``: in words, right values at the wrong place or time: outputs that carry
+    what another one should, inputs that are taken in another order or inverted, registers that are out of step.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal", "lines", "moved")

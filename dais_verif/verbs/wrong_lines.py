@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from dais_verif.base.errors import DaisError
 from dais_verif.base.internal_error import told
 from dais_verif.base.temporary import temporary_folder
-from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.hardware.ports.interface import packed
 from dais_verif.record.simulation import Blame, Mismatch, WrongLine
 from dais_verif.simulation.simulators.build import RtlDesign
@@ -22,7 +21,7 @@ from dais_verif.verbs.proof.deep_stack import run_deep
 from dais_verif.verbs.proof.reading import RtlReader
 
 if TYPE_CHECKING:
-    from dais_verif.prover.frontier import Frontier, WrongSignal
+    from dais_verif.prover.frontier import Frontier, Moved, Untimely, WrongSignal
     from dais_verif.simulation.verify import Finding
 
 __all__ = ["with_lines"]
@@ -42,8 +41,7 @@ def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: 
     warning, since it must not take the difference away.
     """
     mismatch = finding.first_mismatch
-    # VHDL is read as text that GHDL makes, whose lines the user never wrote.
-    if mismatch is None or program.n_ops > _MOST_OPS or any(map(is_vhdl, design.sources)):
+    if mismatch is None or program.n_ops > _MOST_OPS:
         return finding
     latency = next((one.latency for one in finding.simulators if one.latency is not None), None)
     try:
@@ -55,7 +53,9 @@ def with_lines(program: Program, design: RtlDesign, finding: Finding, progress: 
         progress.warning(f"no line was found: {told(error, sys.argv[1:])}")
         return finding
     lines = [_line(one, found.vectors) for one in found.signals[:_LINES]]
-    moved = [_moved(one.output, one.outputs, one.ops, one.where) for one in found.moved[:_LINES]]
+    moved = [*found.ports, *map(_moved, found.moved[:_LINES])]
+    if found.timing is not None:
+        moved += [f"all values are right, but not when they come: {found.timing}", *map(_untimely, found.untimely)]
     if not (lines or moved):
         return finding
     blame = replace(mismatch.blame or Blame("unknown", "the vector was not replayed"), lines=lines, moved=moved or None)
@@ -72,9 +72,10 @@ def _found(program: Program, design: RtlDesign, mismatch: Mismatch, latency: int
     vector = {one.index: int(one.bits, 2) for one in mismatch.inputs if one.bits and not set(one.bits) - {"0", "1"}}
 
     def work() -> Frontier:
-        with time_limit(_SECONDS), reader.readable("slang", design) as read:
+        with time_limit(_SECONDS), reader.readable("slang", in_verilog) as read:
             return find_frontier(program, read(), dut, vector)
 
+    in_verilog = reader.in_verilog(design)  # GHDL runs in this thread, which gets Ctrl-C
     return run_deep(work)
 
 
@@ -94,9 +95,17 @@ def _carries(ops: tuple[int, ...]) -> str:
     return f"carries the values of op {' or op '.join(map(str, ops[:3]))}{', ...' * (len(ops) > 3)}"
 
 
-def _moved(output: int, outputs: tuple[int, ...], ops: tuple[int, ...], where: str) -> str:
-    what = f"output {outputs[0]}" if outputs else f"op {ops[0]}"
-    return f"{_place(where)}: output {output} carries the values of {what}"
+def _moved(found: Moved) -> str:
+    what = f"output {found.outputs[0]}" if found.outputs else f"op {found.ops[0]}"
+    return f"{_place(found.where)}: output {found.output} carries the values of {what}"
+
+
+#: By the edges that a register lacks.
+_UNTIMELY = {1: "comes an edge too early", -1: "comes an edge too late", 0: "mixes vectors of different edges"}
+
+
+def _untimely(found: Untimely) -> str:
+    return f"{_place(found.where)}: {found.name} {_UNTIMELY[found.edges]}"
 
 
 def _place(where: str) -> str:

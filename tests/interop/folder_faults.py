@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Fault", "faults"]
+__all__ = ["Fault", "faults", "faults_in"]
 
 
 class Fault(NamedTuple):
@@ -96,17 +96,27 @@ def faults(folder: Path, top: str, seed: int) -> Iterator[Fault]:
                 yield found.pop()
 
 
+def faults_in(name: str, text: str, dice: random.Random) -> Iterator[tuple[str, int, int, str]]:
+    """Yield the kind, the span and the new text of faults in the text of a file other than the top."""
+    for kind, _, start, end, new in _in_text(text, name, Path(name).suffix, dice):
+        yield kind, start, end, new
+
+
 def _in_file(path: Path, name: str, top: bool, dice: random.Random) -> Iterator[Fault]:
     text = path.read_text()
     if top:
         pattern, new = _BYPASS[path.suffix]
         yield from (Fault("register", name, *match.span(1), new) for match in pattern.finditer(text))
         return
-    for kind, (form, edit) in (_VERILOG if path.suffix == ".v" else _VHDL).items():
+    yield from _in_text(text, name, path.suffix, dice)
+
+
+def _in_text(text: str, name: str, suffix: str, dice: random.Random) -> Iterator[Fault]:
+    for kind, (form, edit) in (_VERILOG if suffix == ".v" else _VHDL).items():
         for match in re.finditer(form, text):
             group = 1 if match[1] is not None else 2
             yield Fault(kind, name, *match.span(group), edit(match[group]))
-    yield from _operands(text, name, path.suffix, dice)
+    yield from _operands(text, name, suffix, dice)
 
 
 def _operands(text: str, name: str, suffix: str, dice: random.Random) -> Iterator[Fault]:

@@ -6,12 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from support.da4ml_rtl import need_ghdl
 
-from dais_verif.hardware.ports.interface import Clocking, packed
+from dais_verif.hardware.ports.interface import Clocking, Dut, packed
 from dais_verif.prover import slang
 from dais_verif.prover.frontier import Frontier, find_frontier
 from dais_verif.prover.frontier.values import key_of
+from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.spec.program import Program
+from dais_verif.verbs.proof.reading import RtlReader
 
 IN, SUM = (0, 6, 0), (0, 8, 0)
 #: (a + 4 b) + c and (a + 4 b) - c.
@@ -44,18 +47,24 @@ endmodule
 """
 
 
-def lines_of(text: str, folder: Path, old: str = "", new: str = "", seed: int = 0) -> tuple[list[int], Frontier]:
-    """Return the lines that are found for RTL with an edit, the likeliest of each finding."""
-    assert text.count(old) == 1 or not old
-    (folder / "m.v").write_text(text.replace(old, new) if old else text)
+def named_ports(clocking: Clocking | None = None) -> Dut:
+    """Return the ports x and y."""
     dut = packed(PROGRAM)
     ports = dut.interface
     names = {"model_inp": "x", "model_out": "y"}
     inputs, outputs = (
         tuple(wire._replace(name=names[wire.name]) for wire in wires) for wires in (ports.inputs, ports.outputs)
     )
-    clocking = Clocking("clk", latency=1) if "posedge" in text else None
-    dut = replace(dut, interface=replace(ports, inputs=inputs, outputs=outputs, clocking=clocking))
+    return replace(dut, interface=replace(ports, inputs=inputs, outputs=outputs, clocking=clocking))
+
+
+def lines_of(
+    text: str, folder: Path, old: str = "", new: str = "", seed: int = 0, latency: int = 1
+) -> tuple[list[int], Frontier]:
+    """Return the lines that are found for RTL with an edit, the likeliest of each finding."""
+    assert text.count(old) == 1 or not old
+    (folder / "m.v").write_text(text.replace(old, new) if old else text)
+    dut = named_ports(Clocking("clk", latency=latency) if "posedge" in text else None)
     found = find_frontier(PROGRAM, slang.elaborate([folder / "m.v"], "model"), dut, seed=seed)
     return [int(one.lines[0].rpartition(":")[2]) for one in found.signals], found
 
@@ -105,7 +114,7 @@ def test_exchanged_outputs_are_no_wrong_values(tmp_path: Path) -> None:
     text = RIGHT.replace("[9:0] inner, plus", "[9:0] inner; wire [9:0] plus")
     _, found = lines_of(text, tmp_path, "{minus, plus}", "{plus, minus}")
     assert not found.signals
-    assert [(one.output, one.outputs) for one in found.moved] == [(0, (1,)), (1, (0,))]
+    assert not found.moved and found.ports == ("outputs 0 and 1 are exchanged",)
 
 
 def test_a_pipeline_is_searched_through_its_registers(tmp_path: Path) -> None:
@@ -142,4 +151,98 @@ def test_a_fault_that_few_vectors_show_is_found(tmp_path: Path) -> None:
     for seed in range(4):
         found, of = lines_of(RIGHT, tmp_path, "inner - c", "(c == 6'd37) ? 10'd1 : inner - c", seed=seed)
         wrong += found != [line("assign minus")] or not of.signals[0].explains
+    assert not wrong
+
+
+def test_faults_at_ports_are_recognised(tmp_path: Path) -> None:
+    """Inputs that several ops read, and outputs, in another order or inverted; no line is named."""
+    said = {}
+    for old, new in (
+        ("a = x[5:0], b = x[11:6]", "b = x[5:0], a = x[11:6]"),
+        ("c = x[17:12]", "c = ~x[17:12]"),
+        ("c = x[17:12]", "c = x[17:12] & 6'd7"),
+    ):
+        said[new] = lines_of(RIGHT, tmp_path, old, new)[1]
+    exchanged, inverted, masked = said.values()
+    assert not inverted.signals and "input 2 is inverted" in inverted.ports[0]
+    assert not masked.ports and masked.signals
+    assert not exchanged.ports or "exchanged" in exchanged.ports[0]
+
+
+PIPELINE = """\
+module model (input clk, input [17:0] x, output [19:0] y);
+  wire [5:0] a = x[5:0], b = x[11:6], c = x[17:12];
+  reg [8:0] sum;
+  reg [5:0] c1;
+  reg [9:0] plus, minus;
+  always @(posedge clk) begin
+    sum <= a + (b << 2);
+    c1 <= c;
+    plus <= sum + c1;
+    minus <= sum - c1;
+  end
+  assign y = {minus, plus};
+endmodule
+"""
+
+
+def test_registers_out_of_step_are_named(tmp_path: Path) -> None:
+    assert lines_of(PIPELINE, tmp_path, latency=2)[1] == Frontier(vectors=256)
+    _, late = lines_of(PIPELINE, tmp_path, latency=3)
+    assert late.timing is not None and not late.signals
+    named = {}
+    for old, new in (("sum - c1", "sum - c"), ("c1 <= c", "c1 <= c_0; c_0 <= c")):
+        text = PIPELINE.replace("reg [5:0] c1;", "reg [5:0] c1, c_0;").replace(old, new)
+        _, found = lines_of(text, tmp_path, latency=2)
+        assert found.timing is not None and not found.signals
+        named[old] = [(one.name, one.edges) for one in found.untimely]
+    assert named == {"sum - c1": [("minus", 0)], "c1 <= c": [("c1", -1), ("c_0", -1), ("minus", 0)]}
+
+
+VHDL = """\
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+entity adder is
+  generic (shift : natural);
+  port (p : in unsigned(8 downto 0); q : in unsigned(5 downto 0); r : out unsigned(9 downto 0));
+end entity;
+architecture rtl of adder is
+begin
+  r <= resize(p, 10) + shift_left(resize(q, 10), shift);
+end architecture;
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+entity model is
+  port (x : in std_logic_vector(17 downto 0); y : out std_logic_vector(19 downto 0));
+end entity;
+architecture rtl of model is
+  signal a, b, c : unsigned(5 downto 0);
+  signal inner, plus, minus : unsigned(9 downto 0);
+begin
+  a <= unsigned(x(5 downto 0));
+  b <= unsigned(x(11 downto 6));
+  c <= unsigned(x(17 downto 12));
+  first : entity work.adder generic map (2) port map (resize(a, 9), b, inner);
+  second : entity work.adder generic map (0) port map (inner(8 downto 0), c, plus);
+  minus <= inner - resize(c, 10);
+  y <= std_logic_vector(minus & plus);
+end architecture;
+"""
+
+
+def test_a_fault_in_vhdl_is_found_at_its_line(tmp_path: Path) -> None:
+    need_ghdl()
+    wrong = []
+    for old, new in (("", ""), ("inner - resize", "inner + resize"), ("generic map (2)", "generic map (1)")):
+        source = tmp_path / "m.vhd"
+        source.write_text(VHDL.replace(old, new) if old else VHDL)
+        design = RtlDesign((source,), "model")
+        reader = RtlReader.of("slang", design, tmp_path / "yosys", foreign=True)
+        with reader.readable("slang", reader.in_verilog(design)) as read:
+            found = find_frontier(PROGRAM, read(), named_ports())
+        lines = [one.lines[0].rpartition("/")[2] for one in found.signals]
+        if lines != ([f"m.vhd:{line(old, VHDL)}"] if old else []):
+            wrong.append((new, lines))
     assert not wrong

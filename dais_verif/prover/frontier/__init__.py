@@ -6,18 +6,21 @@ op's values at the signal, the outputs must be right. This is a finding about va
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.hardware.ports.interface import Dut
+from dais_verif.base.text import counted
+from dais_verif.hardware.ports.interface import Clocking, Dut
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.clocked.registers.control_inference import infer_controls
 from dais_verif.prover.clocked.registers.delay_lines import straighten
-from dais_verif.prover.frontier.findings import Carried, Frontier, Moved, WrongSignal
+from dais_verif.prover.clocked.registers.latency import OutOfStep, infer_timing, untimely_registers
+from dais_verif.prover.frontier.findings import Carried, Frontier, Moved, Untimely, WrongSignal
+from dais_verif.prover.frontier.interface import exchanged_outputs, wrong_inputs
+from dais_verif.prover.frontier.lines import Lines
 from dais_verif.prover.frontier.matching import Matching
 from dais_verif.prover.frontier.search import Candidate, Search
 from dais_verif.prover.frontier.structure import Structure
@@ -28,7 +31,7 @@ from dais_verif.prover.netlist import Netlist
 from dais_verif.prover.random_simulation import Columns, Trace, Wires, differs, random_vectors, trace
 from dais_verif.spec.program import Program
 
-__all__ = ["Carried", "Frontier", "Moved", "WrongSignal", "find_frontier"]
+__all__ = ["Carried", "Frontier", "Moved", "Untimely", "WrongSignal", "find_frontier"]
 
 _ROWS = 256
 #: If fewer rows are wrong, more vectors like these are drawn.
@@ -59,8 +62,27 @@ def find_frontier(
         more = _like(found.inputs, failing, [one.width for one in boundary.inputs], seed)
         found, wires, wrong = design.compared(Assumptions(program, boundary.inputs).moved_inside(more))
     if not wrong:
-        return Frontier(vectors=found.rows)
+        return _untimely(netlist, boundary, dut.interface.clocking, found.rows)
     return _Findings(design, found, wires, wrong).frontier()
+
+
+def _untimely(netlist: Netlist, boundary: Boundary, said: Clocking | None, vectors: int) -> Frontier:
+    """Return what is wrong with the registers of RTL whose values are right if registers are wires."""
+    registers = any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers)
+    if not registers:
+        return Frontier(vectors=vectors)
+    timing = None
+    try:
+        found = infer_timing(netlist, boundary, [], said)
+        if found is not None and said is not None and said.latency not in (None, found.latency):
+            timing = f"the design has a latency of {counted(found.latency, 'edge')}, not of {said.latency}"
+    except OutOfStep as error:
+        timing = str(error)
+    if timing is None:
+        return Frontier(vectors=vectors)
+    late = untimely_registers(netlist, boundary, said)[:_FINDINGS]
+    untimely = tuple(Untimely(one.name, where(Place.whole(one)), edges) for one, edges in late)
+    return Frontier(vectors=vectors, timing=timing, untimely=untimely)
 
 
 def _like(vectors: Columns, rows: NDArray[Any], widths: list[int], seed: int) -> Columns:
@@ -81,7 +103,7 @@ class _Design:
 
     def __init__(self, program: Program, netlist: Netlist, boundary: Boundary) -> None:
         self.program, self.netlist, self.boundary = program, netlist, boundary
-        self.structure = Structure(netlist, boundary)
+        self.structure = Structure(boundary)
 
     def compared(self, vectors: Columns) -> tuple[Trace, Wires, dict[int, NDArray[np.bool_]]]:
         """Return the values of ops and signals on ``vectors``, and the rows in which wrong outputs are wrong."""
@@ -101,12 +123,18 @@ class _Findings:
         self._values = OpValues(design.program, found)
         self._trials = Trials(design.program, design.boundary, found)
         self._matching = Matching(design.program, self._values, design.structure, wires)
+        self._where = Lines(design.structure, wires)
         self._claimed, self._wrong = design.boundary.claimed, wrong
 
     def frontier(self) -> Frontier:
         moved = self._moved()
         elsewhere = {one.output for one in moved}
         outputs = [j for j in self._claimed if j not in elsewhere]
+        ports, moved = exchanged_outputs(moved)
+        if any(j in self._wrong for j in outputs):
+            taken = wrong_inputs(self._program, self._structure.boundary, self._matching, self._found, self._claimed)
+            if taken is not None:
+                return Frontier(vectors=self._found.rows, ports=(taken,))
         none = np.zeros(self._found.rows, dtype=bool)
         begun = State(self._matching.wires, {j: self._wrong.get(j, none) for j in outputs})
         chosen, after = self._chosen(begun) if begun.errors else ([], begun)
@@ -115,10 +143,10 @@ class _Findings:
         for candidates in chosen:
             place = candidates[0].place
             wrong = {group[0].place for group in chosen}
-            right = (one for one in self._structure.twins(place) if one not in wrong and mended.is_right(one))
-            one = self._described(candidates, not after.errors, any(right))
+            right = [one for one in self._where.twins(place) if one not in wrong and mended.is_right(one)]
+            one = self._described(candidates, not after.errors, self._lines(place, right))
             found.setdefault(one.lines[0], one)
-        return Frontier(tuple(found.values()), tuple(moved), self._found.rows)
+        return Frontier(tuple(found.values()), tuple(moved), self._found.rows, tuple(ports))
 
     def _moved(self) -> list[Moved]:
         """Return the wrong outputs that carry the values of ops, which are right where they should be."""
@@ -202,8 +230,15 @@ class _Findings:
                 chosen = [other for other in chosen if other is not one]
         return chosen
 
-    def _described(self, candidates: list[Candidate], explained: bool, right: bool) -> WrongSignal:
-        """Describe a finding. ``right``: whether its line is right in another instance."""
+    def _lines(self, place: Place, right: Sequence[Place]) -> tuple[str, ...]:
+        """Return the lines of a place: its assignment, and the instances around it.
+
+        ``right``: places that the same line drives rightly in other instances. What these share is less likely wrong.
+        """
+        shared = {line for one in right for line in self._where.around(one)}
+        return tuple(sorted(self._where.around(place), key=lambda line: line in shared)) or (where(place),)
+
+    def _described(self, candidates: list[Candidate], explained: bool, lines: tuple[str, ...]) -> WrongSignal:
         place, missing = candidates[0].place, tuple(one.op for one in candidates if one.op is not None)
         matching = self._matching
         reads = tuple(Carried(str(read), matching.ops(read) or ()) for read in self._structure.reads(place))
@@ -213,6 +248,4 @@ class _Findings:
             own = matching.numbers(place)[self._program.ops[missing[0]].type.k]
             row = int(np.argmax(wanted != own))
             expected, found = int(wanted[row]), int(own[row])
-        instance = self._structure.instance(place)
-        signal = WrongSignal(str(place), place.width, where(place), instance, reads, missing, expected, found)
-        return replace(signal, of_module=instance is not None and not right, explains=explained)
+        return WrongSignal(str(place), place.width, where(place), lines, reads, missing, expected, found, explained)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Carried", "Frontier", "Moved", "WrongSignal"]
+__all__ = ["Carried", "Frontier", "Moved", "Untimely", "WrongSignal"]
 
 
 @dataclass(frozen=True)
@@ -19,29 +19,21 @@ class Carried:
 class WrongSignal:
     """The first signal of a path whose values are not those that it should carry, assigned at ``where``.
 
-    ``instance``: the line of the instance that contains it; ``of_module``: the assignment is right in no other instance
-    of the module. ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there
-    is one, in a vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these
-    ops at all signals that are named, all outputs are right; if not, the finding is a guess.
+    ``lines``: the lines that may be wrong, the likelier ones first: ``where``, and those of the instances that contain
+    it. ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there is one, in
+    a vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these ops at all
+    signals that are named, all outputs are right; if not, the finding is a guess.
     """
 
     name: str
     width: int
     where: str
-    instance: str | None
+    lines: tuple[str, ...]
     reads: tuple[Carried, ...]
     missing: tuple[int, ...]
     expected: int | None = None
     found: int | None = None
-    of_module: bool = False
     explains: bool = False
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The lines that may be wrong, the likelier one first."""
-        if self.instance is None:
-            return (self.where,)
-        return (self.where, self.instance) if self.of_module else (self.instance, self.where)
 
 
 @dataclass(frozen=True)
@@ -55,13 +47,25 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Untimely:
+    """A register ``name``, assigned at ``where``, that lacks ``edges`` to be in step: 1, or -1 if it has too many."""
+
+    name: str
+    where: str
+    edges: int
+
+
+@dataclass(frozen=True)
 class Frontier:
     """What is wrong in a design: ``signals``, and outputs that are right values at the wrong place, ``moved``.
 
-    ``vectors``: the number of vectors that were looked at. ``ports``: what is wrong at the ports, in words.
+    ``vectors``: the number of vectors that were looked at. ``ports``: what is wrong at the ports, in words. If all
+    values are right, but not when they come: ``timing``, in words, and ``untimely``, registers that may be the cause.
     """
 
     signals: tuple[WrongSignal, ...] = ()
     moved: tuple[Moved, ...] = ()
     vectors: int = 0
     ports: tuple[str, ...] = ()
+    timing: str | None = None
+    untimely: tuple[Untimely, ...] = ()

@@ -144,15 +144,19 @@ class Matching:
                     self._computing[one].append(signal)
         return self._computing[op]
 
-    def is_shared(self, place: Place) -> bool:
-        """Return whether several signals read some of these bits."""
+    def readers(self, signal: Signal) -> list[Signal]:
+        """Return the signals that read a signal."""
         if not self._readers:
             self._readers = defaultdict(list)
-            for signal, sources in self.wires.sources.items():
+            for reader, sources in self.wires.sources.items():
                 for source in dict.fromkeys(sources):
-                    self._readers[source].append(signal)
+                    self._readers[source].append(reader)
+        return self._readers.get(signal, [])
+
+    def is_shared(self, place: Place) -> bool:
+        """Return whether several signals read some of these bits."""
         count = 0
-        for reader in self._readers[place.signal]:
+        for reader in self.readers(place.signal):
             reads = self.structure.reads(Place.whole(reader))
             count += any(
                 read.signal is place.signal and read.low < place.low + place.width and place.low < read.low + read.width

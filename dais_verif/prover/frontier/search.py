@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dais_verif.prover.frontier.matching import Matching
 from dais_verif.prover.frontier.values import Place, as_number, is_constant, key_of
 from dais_verif.prover.limits import require_time
-from dais_verif.prover.netlist import Read
+from dais_verif.prover.netlist import Read, Signal
 from dais_verif.prover.op_semantics import bits_of, interpret_op
 from dais_verif.prover.random_simulation import Trace
 from dais_verif.prover.terms import Term, var
@@ -72,25 +72,38 @@ class Search:
         return list(found)
 
     def possible(self) -> Iterator[Candidate]:
-        """Yield less likely places: the first ones for other ops, and all that read an operand of a lost op."""
+        """Yield less likely places: those that depend on operands of a lost op, and the first ones for other ops."""
+        for op in self.lost:
+            yield from (Candidate(Place.whole(signal), op) for signal in self._depending(op)[:_STEPS])
         for place in self.first:
             near = {op for read in self._structure.reads(place) for op in self._matching.ops(read) or ()}
             users = {user for op in near for user in self._matching.op_values.users[op]}
             fed = [user for user in users if self._matching.operands(user) <= near]
             yield from (Candidate(place, op) for op in sorted(fed, reverse=True))
         for op in self.lost:
-            operands = self._matching.operands(op)
-            some = []
-            for signal in list(self._matching.wires.values):
-                telling = self._matching.telling(Place.whole(signal))
-                met = sum(1 for ops in telling if ops & operands)
-                if met and not self._structure.is_wiring(Place.whole(signal)):
-                    some.append((len(operands) - met, len(telling) - met, signal.name, signal))
-            for *_, signal in sorted(some)[:_STEPS]:
-                yield Candidate(Place.whole(signal), op)
             for place in self._constants:  # what is stuck reads nothing
                 if 0 <= place.width - self._program.ops[op].type.width <= 1:
                     yield Candidate(place, op)
+
+    def _depending(self, op: int) -> list[Signal]:
+        """Return signals that depend on operands of an op, not through other ops: those on most, the first of these.
+
+        Sums of several terms need not be computed in one step, so what is between the operands may carry no op.
+        """
+        met: dict[Signal, int] = {}
+        for operand in self._matching.operands(op):
+            seen = set[Signal]()
+            waiting = list(self._matching.carriers().get(operand, ()))
+            for signal in waiting:  # the list grows while it is read
+                for reader in self._matching.readers(signal):
+                    if reader not in seen and not self._matching.ops(Place.whole(reader)):
+                        seen.add(reader)
+                        waiting.append(reader)
+            for signal in seen:
+                met[signal] = met.get(signal, 0) + 1
+        order = {signal: number for number, signal in enumerate(self._matching.wires.values)}
+        found = [signal for signal in met if not self._structure.is_alias(Place.whole(signal))]
+        return sorted(found, key=lambda signal: (-met[signal], order[signal]))
 
     @cached_property
     def _constants(self) -> list[Place]:
@@ -187,12 +200,22 @@ class Search:
         bits, signed = self._matching.numbers(place)
         return bits, signed, -bits, -signed
 
-    def _onward(self, place: Place) -> list[Place]:
+    @cached_property
+    def _readers(self) -> dict[Place, list[Place]]:
+        """The visited places that read each place."""
+        found: dict[Place, list[Place]] = {}
+        for one in self.visited:
+            for read in self._structure.reads(one):
+                found.setdefault(read, []).append(one)
+        return found
+
+    def _onward(self, place: Place, steps: int = _NEAR) -> list[Place]:
         """Return ``place`` and the wrong places that read it, some steps on."""
         require_time()
-        found = {place: None}
-        for _ in range(_NEAR):
-            found |= {one: None for one in self.visited if any(read in found for read in self._structure.reads(one))}
+        found, reached = {place: None}, [place]
+        for _ in range(steps):
+            reached = list(dict.fromkeys(reader for one in reached for reader in self._readers.get(one, ())))
+            found |= dict.fromkeys(reached)
         return list(dict.fromkeys([*found, *(Place.whole(one.signal) for one in found)]))
 
     def _backward(self, place: Place) -> list[Place]:

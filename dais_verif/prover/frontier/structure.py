@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.frontier.values import Place, where
+from dais_verif.prover.frontier.values import Place
 from dais_verif.prover.limits import require_time
-from dais_verif.prover.netlist import Cone, Netlist, Signal
+from dais_verif.prover.netlist import Cone, Signal
 from dais_verif.prover.terms import Term, leaves, nodes, var
 
 __all__ = ["Structure"]
@@ -19,12 +18,10 @@ _WIRING = ("const", "concat", "extract", "var")
 class Structure:
     """The places that each place reads."""
 
-    def __init__(self, netlist: Netlist, boundary: Boundary) -> None:
+    def __init__(self, boundary: Boundary) -> None:
         self.boundary = boundary
-        self._signals = netlist.signals
         self._wires_only: set[Place] = set()
         self._reads: dict[Place, tuple[Place, ...]] = {}
-        self._by_scope: dict[str, list[Signal]] | None = None
 
     def is_given(self, place: Place) -> bool:
         """Return whether a place is at an input port."""
@@ -72,6 +69,10 @@ class Structure:
         self.reads(place)
         return place in self._wires_only
 
+    def is_alias(self, place: Place) -> bool:
+        """Return whether a place only passes on bits of one other."""
+        return len(self.reads(place)) < 2 and self.is_wiring(place)
+
     def driven(self, place: Place) -> list[Place]:
         """Return the parts of the signal of ``place`` that one driver each gives, as far as they overlap it."""
         return [Place(place.signal, one.low, one.width) for one in place.signal.driving(place.low, place.width)]
@@ -79,32 +80,3 @@ class Structure:
     def is_unaligned(self, place: Place) -> bool:
         """Return whether a place takes some bits only of what drivers give."""
         return place.width < place.signal.width and place not in self.driven(place)
-
-    def instance(self, place: Place) -> str | None:
-        """Return the line of the innermost instance that holds a place; None in the top module."""
-        scope = place.signal.name.rpartition(".")[0]
-        while scope:
-            for one in map(Place.whole, self._inside(scope)):
-                if any(not read.signal.name.startswith(f"{scope}.") for read in self.reads(one)):
-                    return where(one)
-            scope = scope.rpartition(".")[0]
-        return None
-
-    def twins(self, place: Place) -> list[Place]:
-        """Return the places of other instances that the same line drives, under the same name."""
-        scope, _, name = place.signal.name.rpartition(".")
-        line = where(place)
-        signals = (s for s in self._signals.values() if scope and s.name.endswith(f".{name}") and s.drivers)
-        places = (place._replace(signal=s) for s in signals if s is not place.signal and s.width == place.signal.width)
-        return [one for one in places if where(one) == line]
-
-    def _inside(self, scope: str) -> Iterable[Signal]:
-        """Return the signals of an instance, and of those within it."""
-        if self._by_scope is None:
-            self._by_scope = defaultdict(list)
-            for signal in self._signals.values():
-                own = signal.name
-                while own := own.rpartition(".")[0]:
-                    if signal.drivers:
-                        self._by_scope[own].append(signal)
-        return self._by_scope.get(scope, ())

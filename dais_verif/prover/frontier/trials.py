@@ -20,7 +20,7 @@ from dais_verif.spec.program import Program
 __all__ = ["State", "Trials"]
 
 #: The largest shift of an op's values that is tried.
-_SHIFTS = 4
+_SHIFTS = 8
 
 
 class State(NamedTuple):

@@ -11,7 +11,7 @@ the reset, and signals that settle later do not have their values yet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.base.errors import LatencyError, RegisterError, StateError
@@ -23,11 +23,19 @@ from dais_verif.prover.netlist import Clock, Driver, Netlist, Signal
 from dais_verif.prover.terms import Term, var
 from dais_verif.record.proof import Timing
 
-__all__ = ["OutOfStep", "infer_timing"]
+__all__ = ["OutOfStep", "infer_timing", "untimely_registers"]
+
+#: The largest number of registers of which it is asked whether they are out of step.
+_ASKED = 100
 
 
 class OutOfStep(LatencyError):
-    """Registers are not in step. The design is probably wrong; a simulation shows whether it is."""
+    """Registers are not in step. The design is probably wrong; a simulation shows whether it is.
+
+    ``signal``: where vectors of different clock edges meet.
+    """
+
+    signal: Signal | None = None
 
 
 def infer_timing(
@@ -84,9 +92,77 @@ class _Latency(NamedTuple):
     settles: int = 0
 
 
+def untimely_registers(netlist: Netlist, boundary: Boundary, said: Clocking | None = None) -> list[tuple[Signal, int]]:
+    """Return registers with the edges, 1 or -1, that they lack: with these, all would be in step.
+
+    The last one is that at which vectors of different edges meet, with 0 edges. The likelier ones come first: those
+    that read what a register reads whose value nothing needs. Empty if all are in step. Raises ``InputError`` as
+    ``infer_timing`` does, but for registers that are out of step.
+    """
+    valid = None if said is None or said.valid_in is None else netlist.signals.get(said.valid_in)
+    wanted = None if said is None else said.latency
+    reads: _Reads = {}
+
+    meeting: list[Signal] = []
+
+    def in_step(moved: Mapping[Signal, int]) -> bool:
+        try:
+            latency = _LatencyAnalysis(netlist, boundary, valid, moved, reads).of_outputs()
+        except OutOfStep as error:
+            if not moved and error.signal is not None:
+                meeting.append(error.signal)
+            return False
+        return wanted is None or latency is None or latency == wanted
+
+    if in_step({}):
+        return []
+    registers = [signal for signal, _ in reads if any(driver.clock for driver in signal.drivers)]
+    asked = list(dict.fromkeys(registers))[:_ASKED]
+    found = [(signal, edges) for signal in asked for edges in (1, -1) if in_step({signal: edges})]
+    found += [(signal, 0) for signal in meeting]
+    unread = {
+        source
+        for signal in netlist.signals.values()
+        for driver in signal.drivers
+        if driver.clock is not None and (signal, driver.low) not in reads
+        for source in _sources(driver)
+    }
+    return sorted(found, key=lambda one: not any(_reads_one(one[0], unread)))
+
+
+def _sources(driver: Driver) -> Iterator[Signal]:
+    found: list[Signal] = []
+
+    def read(source: Signal, low: int, width: int) -> Term:
+        found.append(source)
+        return var(width, "some latency")
+
+    driver.make(read)
+    yield from found
+
+
+def _reads_one(signal: Signal, sources: set[Signal]) -> Iterator[bool]:
+    yield from (source in sources for driver in signal.drivers for source in _sources(driver))
+
+
+#: What the driver of a signal from a bit on reads: signals, and the lowest bits and widths of what is read.
+_Reads = dict[tuple[Signal, int], list[tuple[Signal, int, int]]]
+
+
 class _LatencyAnalysis:
-    def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
+    """``moved``: edges to add to the latency of registers; ``reads``: what earlier analyses of the netlist found."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        boundary: Boundary,
+        valid: Signal | None,
+        moved: Mapping[Signal, int] | None = None,
+        reads: _Reads | None = None,
+    ) -> None:
         self._netlist, self._boundary = netlist, boundary
+        self._moved: Mapping[Signal, int] = {} if moved is None else moved
+        self._reads: _Reads = {} if reads is None else reads
         #: The valid input, which is 1 for all vectors that the proof covers, and has latency 0, like these vectors.
         self._valid = valid
         self._known: dict[tuple[Signal, int], _Latency] = {}
@@ -143,10 +219,12 @@ class _LatencyAnalysis:
         vectors = {latency.vector: name for name, latency in found if latency.vector is not None}
         if len(vectors) > 1:
             shown = ", ".join(f"{name} is {counted(edges, 'edge')} old" for edges, name in sorted(vectors.items()))
-            raise OutOfStep(
+            error = OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
                 " delay all by the same number of registers"
             )
+            error.signal = signal
+            raise error
         vector = next(iter(vectors), None)
         last, settles = max(
             ((name, latency.settles) for name, latency in found), key=lambda entry: entry[1], default=("", 0)
@@ -168,13 +246,16 @@ class _LatencyAnalysis:
         if key in self._open:
             raise StateError(f"{signal.where}: signal {signal.name!r} depends on itself; the proof supports no state")
         self._open.add(key)
-        found: list[tuple[str, _Latency]] = []
+        if key not in self._reads:
+            sources: list[tuple[Signal, int, int]] = []
 
-        def read(source: Signal, low: int, width: int) -> Term:
-            found.append((source.name, self.of(source, low, width)))
-            return var(width, "some latency")
+            def read(source: Signal, low: int, width: int) -> Term:
+                sources.append((source, low, width))
+                return var(width, "some latency")
 
-        driver.make(read)
+            driver.make(read)
+            self._reads[key] = sources
+        found = [(source.name, self.of(source, low, width)) for source, low, width in self._reads[key]]
         self._open.discard(key)
         latency = self._one(found, signal)
         if driver.clock is not None:
@@ -183,6 +264,7 @@ class _LatencyAnalysis:
             self.falling.add(driver.clock.falling)
             if enable is not None or latency.vector is not None:  # without an enable, a constant settles no later
                 self.enables.add(None if enable is None else self._input(enable))
-            latency = _Latency(None, latency.settles + 1) if latency.vector is None else _Latency(latency.vector + 1)
+            more = 1 + self._moved.get(signal, 0)
+            latency = _Latency(None, latency.settles + 1) if latency.vector is None else _Latency(latency.vector + more)
         self._known[key] = latency
         return latency
