@@ -24,6 +24,7 @@ __all__ = [
     "path_from",
     "paths_from",
     "program_from",
+    "require_type",
     "require_types",
     "required_path",
     "shown",
@@ -115,9 +116,7 @@ def require_types(request: Any) -> None:
         value = getattr(request, field.name)
         if value is None and kind.endswith(" | None"):
             continue
-        if (rule := RULES.get(kind.removesuffix(" | None"))) is not None and not rule[0](value):
-            name = Argument(field.name)
-            raise RequestError.of("{name} must be {rule}, not {value}.", name=name, rule=rule[1], value=shown(value))
+        require_type(field.name, kind.removesuffix(" | None"), value)
         if field.name in ("layout", "layout_b") and value not in ALL_LAYOUTS:
             name, layouts = Argument(field.name), ", ".join(ALL_LAYOUTS)
             raise RequestError.of(
@@ -125,6 +124,14 @@ def require_types(request: Any) -> None:
             )
         if field.name == "jobs" and value < 1:
             raise RequestError.of("{jobs} must be a number of threads, 1 or more, not {value}.", value=shown(value))
+
+
+def require_type(name: str, kind: str, value: object) -> None:
+    """Raise ``RequestError`` unless ``value`` of argument ``name`` has the type ``kind``, an annotation."""
+    if (rule := RULES.get(kind)) is not None and not rule[0](value):
+        raise RequestError.of(
+            "{name} must be {rule}, not {value}.", name=Argument(name), rule=rule[1], value=shown(value)
+        )
 
 
 def path_from(name: str, value: object) -> Path | None:

@@ -88,6 +88,7 @@ class DesignOptions:
         metavar="NAME=VALUE",
         parse=_parsed,
         take=_parameters,
+        show="=".join,
         accepts="Mapping[str, str | int]",
     )
     ports: Path | None = option(

@@ -6,7 +6,7 @@ functions, and a request checks itself and spells itself as a command line by th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
@@ -14,7 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 from dais_verif.base.errors import Argument, RequestError
 from dais_verif.base.own_command import own_command
 from dais_verif.subject.given import path_of
-from dais_verif.verbs.arguments import path_from, paths_from, program_from, require_types, required_path, texts_from
+from dais_verif.verbs.arguments import (
+    path_from,
+    paths_from,
+    program_from,
+    require_type,
+    require_types,
+    required_path,
+    texts_from,
+)
 from dais_verif.verbs.programs import require_counts, require_positive, require_range
 
 __all__ = [
@@ -25,9 +33,12 @@ __all__ = [
     "build",
     "declared",
     "from_keywords",
+    "keywords_of",
     "option",
     "options",
     "require_options",
+    "require_usable",
+    "words_for",
     "words_of",
 ]
 
@@ -99,6 +110,11 @@ class Declared(NamedTuple):
     def spelled(self) -> str:
         """The name in the command line."""
         return f"--{(self.option.name or self.field).replace('_', '-')}"
+
+    @property
+    def off(self) -> str:
+        """The name of the opposite of a flag."""
+        return f"--{self.option.off}" if self.option.off else self.spelled.replace("--", "--no-", 1)
 
     @property
     def keyword(self) -> str:
@@ -198,19 +214,72 @@ def _own(name: str, kind: str, value: Any) -> Any:
 
 def words_of(request: Any) -> list[str]:
     """Return the options of ``request`` as arguments of its command."""
-    words: list[str] = []
-    for one in declared(type(request)):
-        if one.made:
-            continue
-        value = one.of(request)
-        if value is None or not one.option.told or (value == one.value and not one.option.always):
-            continue
-        if one.type == "bool":
-            words.append(one.spelled if value else one.spelled.replace("--", "--no-", 1))
-        else:
-            words += [word for each in _each(value) for word in (one.spelled, one.option.show(each))]
+    words = [word for one in declared(type(request)) if not one.made for word in _words(one, one.of(request))]
     made = [one.name for one in fields(request) if _NESTED in one.metadata and one.metadata[_NESTED].make is not None]
     return [*words, *(word for name in made for word in getattr(request, name).words())]
+
+
+def words_for(kind: type[Any], keywords: Mapping[str, Any]) -> list[str]:
+    """Return the options of ``kind`` that Python gives as ``keywords`` as arguments of its command."""
+    given = [one for one in declared(kind) if one.keyword in keywords]
+    return [word for one in given for word in _words(one, _taken(one, keywords[one.keyword]))]
+
+
+def _words(one: Declared, value: Any) -> list[str]:
+    if value is None or not one.option.told or (value == one.value and not one.option.always):
+        return []
+    if one.type == "bool":
+        return [one.spelled if value else one.off]
+    return [word for each in _each(value) for word in (one.spelled, one.option.show(each))]
+
+
+def keywords_of(kind: type[Any], words: Iterable[str]) -> Mapping[str, Any]:
+    """Return options of ``kind`` in ``words`` of a command line, as Python gives them. Raises ``RequestError``."""
+    names = {name: one for one in declared(kind) for name in (one.spelled, one.off)}
+    found: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, text = word.partition("=")
+        one = names.get(name)
+        if one is None or (one.type == "bool" and equals):
+            raise RequestError(f"{word!r} is no option of {kind.verb}.")
+        if one.type == "bool":
+            found[one.keyword] = name == one.spelled
+            continue
+        given = text if equals else next(rest, None)
+        if given is None:
+            raise RequestError(f"{word!r} needs a value.")
+        many = one.type.endswith(", ...]")
+        value = _parsed(one, [given] if many else given)
+        found[one.keyword] = {**found.get(one.keyword, {}), **value} if isinstance(value, dict) else value
+        if many and not isinstance(value, dict):
+            found[one.keyword] = [*found.get(one.keyword, ()), *value]
+    for keyword, value in found.items():
+        require_usable(next(one for one in names.values() if one.keyword == keyword), value)
+    return found
+
+
+def _parsed(one: Declared, text: Any) -> Any:
+    """Return the value of an option in a command line, as Python gives it."""
+    kinds: dict[str, Callable[[Any], Any]] = {"int": int, "float": float}
+    try:
+        value = (one.option.parse or kinds.get(one.type, lambda text: text))(text)
+    except ValueError as error:
+        raise RequestError(f"{one.spelled}: {error}") from None
+    return dict(value) if one.keyword == "parameters" else value
+
+
+def require_usable(one: Declared, value: Any) -> None:
+    """Raise ``RequestError`` if ``value`` cannot be the value of an option, in the way that Python gives it."""
+    try:
+        taken = (
+            one.option.parse(value) if one.option.parse is not None and isinstance(value, str) else _taken(one, value)
+        )
+    except ValueError as error:
+        raise RequestError(f"{one.keyword}: {error}") from None
+    require_type(one.keyword, one.type, taken)
+    for each in _each(taken):
+        require_value(one, each)
 
 
 def _each(value: Any) -> tuple[Any, ...]:

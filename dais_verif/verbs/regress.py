@@ -18,17 +18,15 @@ from dais_verif.base.toolchain.tools import cache_dir
 from dais_verif.base.version import VERSION
 from dais_verif.campaigns.regression import cluster, executors
 from dais_verif.campaigns.regression.journal import History, Past
-from dais_verif.campaigns.regression.manifest import (
+from dais_verif.campaigns.regression.plan import (
     DEFAULT_TIMEOUT,
     Choices,
+    Defaults,
     Part,
-    Simulator,
-    gaps,
-    plain_variant,
-    read_manifest,
-    stages_variant,
+    Planned,
+    make_plan,
+    shard_of,
 )
-from dais_verif.campaigns.regression.plan import Defaults, Planned, make_plan, shard_of
 from dais_verif.campaigns.regression.programs import find
 from dais_verif.campaigns.regression.runner import Settings, run_jobs
 from dais_verif.golden.fast import threads
@@ -36,6 +34,7 @@ from dais_verif.record.campaigns import RegressionRecord
 from dais_verif.record.read import read_record
 from dais_verif.subject.run_inputs import digest_of_tools
 from dais_verif.verbs import common_options as common
+from dais_verif.verbs.manifest import Simulator, gaps, plain_variant, read_manifest, stages_variant
 from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.work_folder import locked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -45,7 +46,8 @@ def request(folder: Path, text: str, timeout: float = 60) -> Request:
     program = folder / "program.bin"
     program.write_text(text)
     out = folder / "out"
-    return Request(["sim", str(program), "--seed", "0", "-o", str(out)], out, Path("/"), timeout)
+    asked = json.dumps([{"program": str(program), "seed": 0, "output": str(out)}])
+    return Request(["jobs", asked], out, Path("/"), timeout)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:

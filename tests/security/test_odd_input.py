@@ -29,7 +29,6 @@ from support.pages import (
 from support.said import raises
 
 from dais_verif.base.errors import DaisError, InputError, RecordError
-from dais_verif.campaigns.regression.manifest import read_manifest
 from dais_verif.doors.cli.main import _run
 from dais_verif.hardware.emitter.delays import read_delay_model
 from dais_verif.hardware.ports.ports_file import read_ports_file
@@ -38,6 +37,7 @@ from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.signatures import read_signature, sign
 from dais_verif.spec.program import write_binary
 from dais_verif.stimulus import read_batch
+from dais_verif.verbs.manifest import read_manifest
 
 #: Values that replace other ones.
 ODD: list[Any] = [None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, float("inf"), float("nan")]

@@ -7,6 +7,7 @@ faked, so it needs no simulator and takes less than a second.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import signal
 import subprocess
@@ -30,9 +31,9 @@ MARK = "DAIS_VERIF_TEST_MARK"
 
 
 def run(arguments: list[str]) -> None:
-    """Run the fake job ``sim PROGRAM ... -o FOLDER``."""
-    program, folder = Path(arguments[1]), Path(arguments[arguments.index("-o") + 1])
-    seed = int(arguments[arguments.index("--seed") + 1])
+    """Run the fake job that ``regress`` asks for."""
+    (asked,) = json.loads(arguments[1])
+    program, folder, seed = Path(asked["program"]), Path(asked["output"]), asked["seed"]
     try:
         words = program.read_text().split()
     except OSError as error:

@@ -1,15 +1,15 @@
-"""Regressions and sign-offs run ``sim`` as a process, whose arguments are read as the request they were made from."""
+"""Jobs of regressions and the simulations of sign-offs are the requests that manifests and policies mean."""
 
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dais_verif.campaigns.regression.manifest import Choices, read_manifest
-from dais_verif.campaigns.regression.plan import Defaults, make_plan
+from dais_verif.campaigns.regression.plan import Choices, Defaults, make_plan
 from dais_verif.doors.cli.main import _run
 from dais_verif.hardware.emitter import PipelineOptions, emit_verilog
 from dais_verif.signoff import context as signing
@@ -19,6 +19,7 @@ from dais_verif.signoff.signed_design import subject_of
 from dais_verif.spec.program import Program, load, write_binary
 from dais_verif.verbs.cover import Covering
 from dais_verif.verbs.designs import DesignRequest
+from dais_verif.verbs.manifest import read_manifest
 from dais_verif.verbs.pins import Pins
 from dais_verif.verbs.simulation_request import ALL, SimulationRequest
 
@@ -68,7 +69,8 @@ top = "model"
 clock = "clk"
 latency = 4
 inputs = "x.csv"
-arguments = ["--unchecked", "--exhaustive-bits", "0"]
+unchecked = true
+arguments = ["--exhaustive-bits", "0"]
 """
 
 THEIRS = DesignRequest(rtl=(Path("model.v"),), top="model", data=(Path("model.v"),), pins=Pins("clk", 4))
@@ -92,8 +94,14 @@ def test_the_jobs_of_a_regression(requests: list[dict[str, Any]]) -> None:
     assert [planned.job.variant for planned in plan] == list(MEANT)
     for planned in plan:
         _run(["sim", planned.job.program, *planned.job.arguments, "--json", "--jobs", "1", "-o", "out"])
+    for planned in plan:
+        asked = {**planned.options, "program": planned.job.program, "jobs": 1, "output": "out"}
+        _run(["jobs", json.dumps([asked]), "--json"])
     meant = [SimulationRequest(program=Path("prog.bin"), seed=3, vectors=40, **given) for given in MEANT.values()]
-    assert requests == list(map(read_back, meant))
+    assert requests[:3] == list(map(read_back, meant))
+    for found in requests[3:]:
+        found["program"] = Path(found["program"])
+    assert requests[3:] == requests[:3]
 
 
 POLICIES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -6,9 +6,10 @@ import contextlib
 import json
 import shutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dais_verif.base.errors import InputError
 from dais_verif.base.files import write_atomically
@@ -38,7 +39,7 @@ class Task:
     """A job with all data that a machine needs to run it.
 
     ``home``: the folder of the regression; ``folder``: the folder of the job, relative to ``home``.
-    ``threads``: the number of threads that the job may use.
+    ``threads``: the number of threads that the job may use. ``options``: those of ``sim``, as Python gives them.
     """
 
     job: Job
@@ -50,6 +51,7 @@ class Task:
     allow_flaky: bool = False
     threads: int = 1
     env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def run_jointly(
     folder = first.home / f"{first.folder}-joint"
     for task in tasks:  # a record of an earlier run must not be taken for one of this run
         (task.home / task.folder / _RECORD).unlink(missing_ok=True)
-    words = ["jointly", json.dumps([_words(task, task.home / task.folder) for task in tasks])]
+    words = _words((task, task.home / task.folder) for task in tasks)
     timeout = min(sum(task.timeout for task in tasks), _LONGEST_TOGETHER)
     ending = launcher.run(Request(words, folder, first.cwd, timeout, dict(first.env)), stopped)
     if ending.ended == "stopped":
@@ -140,9 +142,13 @@ def _passed(task: Task, ending: Ending, seconds: float, worker: str) -> JobResul
     )
 
 
-def _words(task: Task, folder: Path) -> list[str]:
-    options = ["--json", "--jobs", str(task.threads), "-o", str(folder)]
-    return ["sim", task.job.program, *task.job.arguments, *options]
+def _words(tasks: Iterable[tuple[Task, Path]]) -> list[str]:
+    """Return the words that run tasks in one process, each in its folder."""
+    jobs = [
+        {**task.options, "program": task.job.program, "jobs": task.threads, "output": str(folder)}
+        for task, folder in tasks
+    ]
+    return ["jobs", json.dumps(jobs), "--json"]
 
 
 def reproduce(job: Job) -> str:
@@ -152,7 +158,7 @@ def reproduce(job: Job) -> str:
 
 def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], bool]) -> _Attempt:
     folder = task.home / place
-    ending = launcher.run(Request(_words(task, folder), folder, task.cwd, task.timeout, dict(task.env)), stopped)
+    ending = launcher.run(Request(_words([(task, folder)]), folder, task.cwd, task.timeout, dict(task.env)), stopped)
     if ending.ended == "stopped":
         raise Stopped
     record = _record(folder, ending, task.timeout)

@@ -6,18 +6,29 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from dais_verif.base.errors import RegressionError
 from dais_verif.base.version import VERSION
 from dais_verif.campaigns.regression.journal import Past
-from dais_verif.campaigns.regression.manifest import DEFAULT_TIMEOUT, Choices, Part
-from dais_verif.campaigns.regression.programs import names_of
+from dais_verif.campaigns.regression.programs import Found, names_of
 from dais_verif.record.campaigns import Job
 from dais_verif.subject.run_inputs import files_of_job
 
-__all__ = ["Defaults", "Planned", "grouped", "in_order", "make_plan", "shard_of"]
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "Choices",
+    "Defaults",
+    "Part",
+    "Planned",
+    "Variant",
+    "grouped",
+    "in_order",
+    "make_plan",
+    "shard_of",
+]
 
 _LONGEST_FOLDER = 100
 
@@ -31,6 +42,47 @@ _SHARED = ("icarus", "verilator", "both")
 _MOST_TOGETHER, _MOST_BYTES_TOGETHER = 128, 1 << 18
 
 
+DEFAULT_TIMEOUT = 1800.0
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Settings for all variants or for one; None if not given."""
+
+    simulators: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | None = None
+    vectors: int | None = None
+    timeout: float | None = None
+
+    def over(self, other: Choices) -> Choices:
+        """Return these choices, completed by those of ``other``."""
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(other, **said)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A design under test for one program. ``files``: its source files.
+
+    ``options``: options for ``sim``, as Python gives them; ``arguments``: the same as words of a command line.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    vhdl: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program in one variant, and how to run it."""
+
+    program: Found
+    variant: Variant
+    choices: Choices = field(default_factory=Choices)
+
+
 @dataclass(frozen=True)
 class Defaults:
     """Defaults where neither the command nor a manifest sets a value."""
@@ -42,12 +94,16 @@ class Defaults:
 
 @dataclass(frozen=True)
 class Planned:
-    """A job, with its time limit in seconds, its folder's name, and the files that determine its result."""
+    """A job, with its time limit in seconds, its folder's name, and the files that determine its result.
+
+    ``options``: those of ``sim``, as Python gives them.
+    """
 
     job: Job
     timeout: float
     folder: str
     files: tuple[Path, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def past_key(self) -> str:
@@ -87,7 +143,8 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
                     seed,
                     [*options, *map(_text, variant.arguments)],
                 )
-                planned = Planned(job, choices.timeout or defaults.timeout, _folder(job.id), variant.files)
+                asked = {"simulators": simulator, "seed": seed, "vectors": vectors, **variant.options}
+                planned = Planned(job, choices.timeout or defaults.timeout, _folder(job.id), variant.files, asked)
                 first = plan.setdefault(job.id, planned)
                 if replace(first, job=replace(first.job, program=job.program)) != planned:
                     both = f"{' '.join(first.job.arguments)}, and {' '.join(job.arguments)}"

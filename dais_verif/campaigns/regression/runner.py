@@ -271,6 +271,7 @@ class _Run:
             said.allow_flaky,
             said.threads,
             said.env,
+            planned.options,
         )
 
 

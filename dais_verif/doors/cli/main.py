@@ -60,7 +60,7 @@ _VERBS = (
 )
 
 #: Commands that are only called by processes of dais-verif, with their modules.
-_HIDDEN = {"jointly": "sim"}
+_HIDDEN = {"jobs": "sim"}
 
 #: Former verbs, which another release will not have, with the words for them now, and options with another name.
 _FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {

@@ -14,6 +14,7 @@ from dais_verif.doors.cli import common
 from dais_verif.doors.cli.grouped import GroupedCommand, Option
 from dais_verif.doors.cli.options.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.verbs.options import from_keywords
 from dais_verif.verbs.simulate import Simulated, simulate
 from dais_verif.verbs.simulation_request import SimulationRequest
 
@@ -47,16 +48,16 @@ def sim(request: SimulationRequest, profile: bool, html: Path | None, as_json: b
     A mismatch is shown with its vector and the first op whose value diverges. Exit code 0: PASS; 1: RTL_MISMATCH;
     others in docs/troubleshooting.md#exit-codes.
     """
-    watch = Stopwatch(started=process_started())
-    watch.add("set-up", watch.started, time.monotonic())
     if request.waves and request.output is None:
         request = replace(request, output=Path("dais-verif-out"))
-    context = click.get_current_context()
-    if "requests" in context.meta:  # only collect the request: many runs share a build
-        context.meta["requests"].append(request)
-        return 0
-    done = simulate(request, progress=TerminalProgress(), watch=watch)
+    done = _simulated(request)
     return common.show_run(done, as_json, html, lambda: _print(done, profile))
+
+
+def _simulated(request: SimulationRequest) -> Simulated:
+    watch = Stopwatch(started=process_started())
+    watch.add("set-up", watch.started, time.monotonic())
+    return simulate(request, progress=TerminalProgress(), watch=watch)
 
 
 def _print(done: Simulated, profile: bool) -> None:
@@ -67,18 +68,18 @@ def _print(done: Simulated, profile: bool) -> None:
 
 @click.command(hidden=True)
 @click.argument("runs")
-def jointly(runs: str) -> int:
-    """Simulate RUNS, a JSON list of command lines, in one build, for `regress`; write records of those that pass."""
+@click.option("--json", "as_json", is_flag=True)
+def jobs(runs: str, as_json: bool) -> int:
+    """Simulate RUNS, a JSON list of options, for `regress`; many share a build, and those that pass have records."""
+    asked = json.loads(runs)
+    if [one for one in asked if one.pop("sandbox", False)]:
+        from dais_verif.verbs.sandbox import confine_tools
+
+        confine_tools()
+    requests = [from_keywords(SimulationRequest, one) for one in asked]
+    if len(requests) == 1:
+        return common.show_run(_simulated(requests[0]), as_json, None, lambda: None)
     from dais_verif.verbs.simulate_jointly import simulate_jointly
 
-    simulate_jointly([_request_of(words) for words in json.loads(runs)])
+    simulate_jointly(requests)
     return 0
-
-
-def _request_of(words: list[str]) -> SimulationRequest:
-    """Return the request of ``sim`` for the command line ``words``, which begins with ``sim``. Raises its errors."""
-    requests: list[SimulationRequest] = []
-    with sim.make_context("sim", words[1:], obj=words) as context:
-        context.meta["requests"] = requests
-        sim.invoke(context)
-    return requests[0]

@@ -78,8 +78,7 @@ def _made(one: Declared) -> Callable[[Any], Any]:
         more["metavar"] = said.metavar
     names = ["-o"] if one.field == "output" else []
     if one.type == "bool":
-        off = "" if one.value is False else f"/{one.spelled.replace('--', '--no-', 1)}"
-        off = off if said.off is None else f"/--{said.off}"
+        off = "" if one.value is False and said.off is None else f"/{one.off}"
         more |= {"is_flag": True, "default": one.value, "show_default": bool(one.value) or said.off is not None}
         return click.option(*names, one.spelled + off, one.keyword, cls=Option, **more)
     if one.type.endswith(", ...]"):

@@ -15,6 +15,7 @@ stages = 3
 rtl = "{folder}/{stem}_prj/src/*.v"     # folder and stem of each program
 top = "model"
 clock = "clk"
+unchecked = true                        # any other option of sim
 programs = "networks/jet.bin"           # only these
 simulators = ["verilator"]              # instead of the above; likewise seeds, vectors, timeout
 """
@@ -24,32 +25,24 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from dais_verif.base.errors import RegressionError
+from dais_verif.base.errors import RegressionError, RequestError
 from dais_verif.base.files import read_toml
 from dais_verif.base.tables import convert_table
 from dais_verif.base.toml import parse_toml
+from dais_verif.campaigns.regression.plan import Choices, Part, Variant
 from dais_verif.campaigns.regression.programs import Found, Search, find, stem_of, unjudged
+from dais_verif.verbs.arguments import shown
+from dais_verif.verbs.options import Declared, declared, keywords_of, require_usable, words_for
+from dais_verif.verbs.simulation_request import SimulationRequest
 
-__all__ = [
-    "DEFAULT_TIMEOUT",
-    "Choices",
-    "Part",
-    "Simulator",
-    "Variant",
-    "gaps",
-    "plain_variant",
-    "read_manifest",
-    "stages_variant",
-]
-
-DEFAULT_TIMEOUT = 1800.0
+__all__ = ["Simulator", "gaps", "plain_variant", "read_manifest", "stages_variant"]
 
 Simulator: TypeAlias = Literal["icarus", "verilator", "both", "ghdl"]
 _MOST_BYTES = 4 << 20
@@ -63,54 +56,22 @@ _Texts: TypeAlias = str | list[str]
 #: Options of ``sim`` that a regression sets itself.
 _OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
 
+#: The options of ``sim`` by the keys of a variant, without those that a regression sets, or has for itself.
+_OPTIONS = {
+    one.keyword: one
+    for one in declared(SimulationRequest)
+    if one.spelled not in (*_OURS, "--timeout") and not one.option.hidden
+}
+
 #: The name of a variant, which becomes part of the names of jobs and folders.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}")
 
 
-@dataclass(frozen=True)
-class Choices:
-    """Settings for all variants or for one; None if not given."""
-
-    simulators: tuple[str, ...] | None = None
-    seeds: tuple[int, ...] | None = None
-    vectors: int | None = None
-    timeout: float | None = None
-
-    def over(self, other: Choices) -> Choices:
-        """Return these choices, completed by those of ``other``."""
-        said = {name: value for name, value in vars(self).items() if value is not None}
-        return replace(other, **said)
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A design under test for one program. ``arguments``: options for ``sim``. ``files``: its source files."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
-    vhdl: bool = False
-
-
-@dataclass(frozen=True)
-class Part:
-    """A program in one variant, and how to run it."""
-
-    program: Found
-    variant: Variant
-    choices: Choices = field(default_factory=Choices)
-
-
 class _Variant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    rtl: _Texts = ()  # type: ignore[assignment]
-    top: str | None = None
-    ports: str | None = None
-    clock: str | None = None
-    latency: _Count | Literal["auto"] | None = None
-    data: _Texts = ()  # type: ignore[assignment]
-    stages: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    inputs: _Texts = ()  # type: ignore[assignment]
+    """What a variant says besides options of ``sim``."""
+
     arguments: list[str] = []
+    sandbox: bool = False
     programs: _Texts | None = None
     simulators: _Simulators | None = None
     seeds: _Seeds | None = None
@@ -145,18 +106,18 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     for key in manifest.variants:
         if not _NAME.fullmatch(key):
             raise RegressionError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
-    variants = {key: _table(table, _Variant, name, f"variants.{key}") for key, table in manifest.variants.items()}
+    variants = {key: _read_variant(table, name, key) for key, table in manifest.variants.items()}
     all_programs, empty = _programs(manifest.programs, path.parent, plain=not variants)
     parts: list[Part] = []
     if not variants:
         parts = [Part(program, plain_variant(program), _choices(manifest)) for program in all_programs]
-    for key, said in variants.items():
+    for key, (said, options) in variants.items():
         programs = all_programs
         if said.programs is not None:
             programs, none = _programs(said.programs, path.parent, plain=False)
             empty += none
         choices = _choices(said).over(_choices(manifest))
-        parts += [Part(program, _variant(key, said, path.parent, program, name), choices) for program in programs]
+        parts += [Part(program, _variant(key, said, options, path.parent, program), choices) for program in programs]
     taken = {part.program.path.resolve() for part in parts}
     empty += [f"no variant verifies {str(each.path)!r}" for each in all_programs if each.path.resolve() not in taken]
     return parts, [f"{name}: {why}" for why in dict.fromkeys(empty)]
@@ -164,7 +125,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
 
 def stages_variant(stages: int) -> Variant:
     """Return the variant with emitted RTL of ``stages`` pipeline stages; 0: combinational."""
-    return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
+    return Variant(f"stages{stages}", *_options({"stages": stages})) if stages else Variant("emitted")
 
 
 def plain_variant(program: Found) -> Variant:
@@ -207,40 +168,71 @@ def _programs(said: _Texts, base: Path, *, plain: bool) -> tuple[list[Found], li
     return found, [line for pattern, search in searches.items() for line in gaps(pattern, search, plain=plain)]
 
 
-def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:
-    if said.stages is not None and said.rtl:
+def _read_variant(table: Any, name: str, key: str) -> tuple[_Variant, Mapping[str, Any]]:
+    """Return what a variant says, and the options of ``sim`` in it. Raises ``RegressionError`` with the wrong key."""
+    if not isinstance(table, dict):
+        raise RegressionError(f"{name}: [variants.{key}] must be a table of keys, not {shown(table)}")
+    options = {one: value for one, value in table.items() if one in _OPTIONS}
+    rest = {one: value for one, value in table.items() if one not in _OPTIONS}
+    place, own = f"{name}: [variants.{key}]", _Variant.__struct_fields__
+    for one in rest.keys() - set(own):
+        near = get_close_matches(one, [*_OPTIONS, *own], n=1)
+        hint = f"; did you mean {near[0]}?" if near else ", and none of sim that a manifest can set."
+        raise RegressionError(f"{place} {one} is no key of a variant{hint}")
+    said = _table(rest, _Variant, name, f"variants.{key}")
+    try:
+        for one, value in options.items():
+            require_usable(_OPTIONS[one], value)
+    except RequestError as error:
+        raise RegressionError(f"{place} {error}") from None
+    if "stages" in options and "rtl" in options:
         raise RegressionError(
             f"{name}: variants.{key}: stages is for emitted RTL, rtl names user RTL; give one of them"
         )
-
     for word in said.arguments:
         if word.partition("=")[0] in _OURS:
             raise RegressionError(
                 f"{name}: variants.{key}.arguments: {word} is not allowed here, since regress sets it"
             )
+    try:
+        keywords_of(SimulationRequest, _without_sandbox(said))
+    except RequestError as error:
+        raise RegressionError(f"{name}: variants.{key}.arguments: {error}") from None
+    return said, options
 
-    def path_of(text: str) -> Path:
+
+def _without_sandbox(said: _Variant) -> list[str]:
+    return [word for word in said.arguments if word != "--sandbox"]
+
+
+def _variant(key: str, said: _Variant, options: Mapping[str, Any], base: Path, program: Found) -> Variant:
+    """Return the variant of ``program``, with the paths in ``options``, which begin at ``base``."""
+
+    def path_of(text: str) -> str:
         folder = os.path.relpath(program.path.parent, base)
-        return base / text.replace("{folder}", folder).replace("{stem}", stem_of(program.path))
+        return str(base / text.replace("{folder}", folder).replace("{stem}", stem_of(program.path)))
 
-    def paths(texts: _Texts) -> list[Path]:
-        found: list[Path] = []
-        for path in map(path_of, _list(texts)):
-            # A pattern without a match is kept: `sim` reports that it does not exist.
-            found += sorted(map(Path, glob.glob(str(path), recursive=True))) or [path]
-        return found
+    def with_paths(one: Declared, value: Any) -> Any:
+        if one.type == "Path":
+            return path_of(value)
+        if one.type != "tuple[Path, ...]":
+            return value
+        # A pattern without a match is kept: `sim` reports that it does not exist.
+        return [match for text in _list(value) for match in _matches(path_of(text))]
 
-    rtl, data, inputs = paths(said.rtl), paths(said.data), paths(said.inputs)
-    ports = [] if said.ports is None else [path_of(said.ports)]
-    arguments: list[object] = []
-    for option, values in (("--rtl", rtl), ("--data", data), ("--ports", ports), ("--inputs", inputs)):
-        arguments += [word for value in values for word in (option, value)]
-    for option, value in (
-        ("--top", said.top),
-        ("--clock", said.clock),
-        ("--latency", said.latency),
-        ("--stages", said.stages),
-    ):
-        arguments += [] if value is None else [option, value]
-    vhdl = any(path.suffix.lower() in (".vhd", ".vhdl") for path in rtl)
-    return Variant(key, (*map(str, arguments), *said.arguments), (*rtl, *data, *ports, *inputs), vhdl)
+    given = {one: with_paths(_OPTIONS[one], value) for one, value in options.items()}
+    files = [Path(path) for one, value in given.items() if "Path" in _OPTIONS[one].type for path in _list(value)]
+    more = keywords_of(SimulationRequest, _without_sandbox(said))
+    sandbox = said.sandbox or "--sandbox" in said.arguments
+    vhdl = any(Path(path).suffix.lower() in (".vhd", ".vhdl") for path in given.get("rtl", ()))
+    return Variant(key, *_options({**given, **more}, sandbox=sandbox), tuple(files), vhdl)
+
+
+def _matches(pattern: str) -> list[str]:
+    return sorted(glob.glob(pattern, recursive=True)) or [pattern]
+
+
+def _options(given: Mapping[str, Any], *, sandbox: bool = False) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return options of ``sim`` as Python gives them, and the same as words of a command line."""
+    words = words_for(SimulationRequest, given)
+    return ({**given, "sandbox": True}, (*words, "--sandbox")) if sandbox else (given, tuple(words))
