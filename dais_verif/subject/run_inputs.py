@@ -7,6 +7,8 @@ arguments, dais-verif itself, Python packages, and the files of the tools (``bas
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -29,7 +31,15 @@ from dais_verif.hardware.ports.outside_effects import included_in
 from dais_verif.hardware.ports.verilog import included_names
 from dais_verif.subject.referred_files import referred_files
 
-__all__ = ["RtlInputs", "deciders", "digest_of_tools", "files_of_job", "includes_of_copies", "rtl_inputs"]
+__all__ = [
+    "RtlInputs",
+    "deciders",
+    "digest_of_tools",
+    "digests_of_job",
+    "files_of_job",
+    "includes_of_copies",
+    "rtl_inputs",
+]
 
 #: Options of ``sim`` whose value may be a folder.
 _FOLDERS = ("--rtl", "--data", "--netlist", "--bitstream", "--wrapped")
@@ -115,6 +125,19 @@ def files_of_job(program: Path, arguments: Sequence[str], files: Iterable[Path],
         if not waiting:
             waiting += near.further()
     return sorted(near.found)
+
+
+def digests_of_job(program: Path, arguments: Sequence[str], files: Iterable[Path], cwd: Path) -> list[tuple[str, str]]:
+    """Return the paths, relative to ``cwd``, and the hashes of ``files_of_job``; why there is none if unreadable."""
+    return [(os.path.relpath(path, cwd), _digest(path)) for path in files_of_job(program, arguments, files, cwd)]
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
 
 
 def deciders(others: Iterable[str]) -> tuple[str, ...]:

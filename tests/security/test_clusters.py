@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 import pytest
 
 from dais_verif.base.errors import ClusterError, ClusterFailure
+from dais_verif.campaigns.regression import cluster
 from dais_verif.campaigns.regression.cluster import check_name, connect
+from dais_verif.campaigns.regression.job import Task
+from dais_verif.record.campaigns import Job
 
 
 @pytest.mark.parametrize("name", ["tcp://head:8786", "ws://head:1", "ucx://head:1"])
@@ -40,9 +47,9 @@ def test_workers_that_do_not_start_are_a_failure_of_the_cluster(
 def test_strangers_are_turned_away() -> None:
     """Neither a client without TLS nor one with a key of its own gets in; the run's own client does."""
     distributed = pytest.importorskip("distributed")
-    cluster, client = connect("local:1", 1)
+    started, client = connect("local:1", 1)
     try:
-        address = str(cluster.scheduler_address)
+        address = str(started.scheduler_address)
         assert address.startswith("tls://")
         assert all(worker.startswith("tls://") for worker in client.nthreads())
         assert client.submit(len, "ab").result(timeout=60) == 2
@@ -56,4 +63,38 @@ def test_strangers_are_turned_away() -> None:
                 distributed.Client(stranger, security=security, timeout=3)
     finally:
         client.close()
-        cluster.close()
+        started.close()
+
+
+def test_a_worker_with_other_files_refuses_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job carries the hashes of the client's inputs, includes among them; the worker compares its own."""
+    (tmp_path / "a.v").write_text('`include "b.vh"\n')
+    (tmp_path / "b.vh").write_text("// client\n")
+    (tmp_path / "a.bin").write_bytes(b"x")
+    job = Job("a", "a.bin", "default", "icarus", 0, ["--rtl", "a.v"])
+    task = Task(job, tmp_path / "out", "jobs/a", tmp_path, 10.0)
+    sent = task.digests()
+    assert [name for name, _ in sent] == ["a.bin", "a.v", "b.vh"]
+
+    @contextmanager
+    def working(words: object, version: object) -> Iterator[tuple[None, str, None]]:
+        yield None, "worker", None
+
+    ran: list[Task] = []
+    monkeypatch.setattr(cluster, "_working", working)
+    monkeypatch.setattr(cluster, "run_job", lambda task, *_: ran.append(task))
+    monkeypatch.setattr(cluster, "run_jointly", lambda tasks, *_: ran.extend(tasks))
+    cluster._run(task, sent, (), "")
+    cluster._run_jointly([task], [sent], (), "")
+    assert ran == [task, task]
+    for name, text in (("b.vh", "// worker\n"), ("b.vh", None), ("a.bin", "y")):
+        before = (tmp_path / name).read_bytes()
+        if text is None:
+            (tmp_path / name).unlink()
+        else:
+            (tmp_path / name).write_text(text)
+        for run in (lambda: cluster._run(task, sent, (), ""), lambda: cluster._run_jointly([task], [sent], (), "")):
+            with pytest.raises(ClusterFailure, match=name.replace(".", r"\.")):
+                run()
+        (tmp_path / name).write_bytes(before)
+    assert ran == [task, task]

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeAlias
 
 from dais_verif.base.errors import ClusterError, ClusterFailure
 from dais_verif.base.version import VERSION
@@ -45,6 +45,9 @@ _QUIET = (
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     "logging.getLogger('distributed').setLevel(logging.CRITICAL)\n"
 )
+
+#: Paths and hashes of the inputs of a job.
+Digests: TypeAlias = Sequence[tuple[str, str]]
 
 #: In a worker process: the launchers of its jobs, and the number of running jobs.
 _lock = threading.Lock()
@@ -89,12 +92,14 @@ class Cluster:
 
     def submit(self, task: Task) -> Future[JobResult]:
         """Run ``task`` on some worker."""
-        future: Future[JobResult] = self._executor.submit(_run, task, self._words, VERSION)
+        future: Future[JobResult] = self._executor.submit(_run, task, task.digests(), self._words, VERSION)
         return future
 
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
         """Run ``tasks`` as one job on some worker."""
-        future: Future[list[JobResult | None]] = self._executor.submit(_run_jointly, tasks, self._words, VERSION)
+        future: Future[list[JobResult | None]] = self._executor.submit(
+            _run_jointly, tasks, [task.digests() for task in tasks], self._words, VERSION
+        )
         return future
 
     def running(self) -> list[str]:
@@ -205,13 +210,18 @@ def _queue(kind: str, security: Any) -> Any:
         ) from None
 
 
-def _run(task: Task, words: tuple[str, ...], version: str) -> JobResult:
+def _run(task: Task, digests: Digests, words: tuple[str, ...], version: str) -> JobResult:
     with _working(words, version) as (launcher, address, given_up):
+        _require_same(task, digests, address)
         return run_job(task, launcher, address, given_up)
 
 
-def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) -> list[JobResult | None]:
+def _run_jointly(
+    tasks: Sequence[Task], digests: Sequence[Digests], words: tuple[str, ...], version: str
+) -> list[JobResult | None]:
     with _working(words, version) as (launcher, address, given_up):
+        for task, expected in zip(tasks, digests, strict=True):
+            _require_same(task, expected, address)
         return run_jointly(tasks, launcher, address, given_up)
 
 
@@ -230,6 +240,17 @@ def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, s
     finally:
         with _lock:
             _busy.discard(key)
+
+
+def _require_same(task: Task, expected: Digests, address: str) -> None:
+    """On a worker: raise ``ToolError`` if an input of ``task`` differs from that of the client, is missing, or new."""
+    there, here = dict(expected), dict(task.digests())
+    different = sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
+    if different:
+        raise ClusterFailure(
+            f"{different[0]!r} is not the same file on the worker {address} as on the client, in folder"
+            f" {str(task.cwd)!r}: the job was not run; workers must share the file system"
+        )
 
 
 def _given_up(worker: Any, key: str) -> Callable[[], bool]:

@@ -19,6 +19,7 @@ from dais_verif.campaigns.regression.launcher import LOCK, STDERR, STDOUT, Endin
 from dais_verif.record.campaigns import Job, JobResult
 from dais_verif.record.read import parse_record
 from dais_verif.record.simulation import Failed, SimulationRecord
+from dais_verif.subject.run_inputs import digests_of_job
 
 __all__ = ["Stopped", "Task", "reproduce", "run_job", "run_jointly"]
 
@@ -52,6 +53,12 @@ class Task:
     threads: int = 1
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    #: Files that determine its result, besides those among the job's arguments.
+    files: tuple[Path, ...] = ()
+
+    def digests(self) -> list[tuple[str, str]]:
+        """Return the path and the hash of each input, as this machine has them."""
+        return digests_of_job(Path(self.job.program), self.job.arguments, self.files, self.cwd)
 
 
 @dataclass(frozen=True)

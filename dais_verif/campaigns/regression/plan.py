@@ -15,7 +15,7 @@ from dais_verif.base.version import VERSION
 from dais_verif.campaigns.regression.journal import Past
 from dais_verif.campaigns.regression.programs import Found, names_of
 from dais_verif.record.campaigns import Job
-from dais_verif.subject.run_inputs import files_of_job
+from dais_verif.subject.run_inputs import digests_of_job
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -116,8 +116,7 @@ class Planned:
         ``options``: settings for judging the job, such as the number of attempts. ``cwd``: the folder of the process.
         """
         facts: list[object] = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
-        for path in files_of_job(Path(self.job.program), self.job.arguments, self.files, cwd):
-            facts.append([os.path.relpath(path, cwd), _digest(path)])
+        facts += digests_of_job(Path(self.job.program), self.job.arguments, self.files, cwd)
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
@@ -245,12 +244,3 @@ def _folder(name: str) -> str:
     """Return a folder name that any file system accepts, and that no other job has."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._+-") else "_" for letter in name)
     return f"{plain.lstrip('._')[-_LONGEST_FOLDER:]}-{_hash(name) >> 224:08x}"
-
-
-def _digest(path: Path) -> str:
-    """Return the hash of a file; for an unreadable one, the reason instead."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    except OSError as error:
-        return f"unreadable: {error.strerror}"

@@ -272,6 +272,7 @@ class _Run:
             said.threads,
             said.env,
             planned.options,
+            planned.files,
         )
 
 
