@@ -25,7 +25,7 @@ from dais_verif.subject.programs import load_program
 if TYPE_CHECKING:
     from dais_verif.golden.batch import Compiled
 
-__all__ = ["CHUNK", "ENGINES", "Engine", "EngineWarning", "Golden", "run", "run_raw"]
+__all__ = ["CHUNK", "ENGINES", "Engine", "EngineWarning", "Golden", "require_bool", "run", "run_raw"]
 
 Engine = Literal["auto", "fast", "numpy", "exact"]
 ENGINES: tuple[Engine, ...] = ("auto", "fast", "numpy", "exact")
@@ -36,6 +36,12 @@ CHUNK = 2048
 
 class EngineWarning(UserWarning):
     """The fast engine is not available; a slower one is used."""
+
+
+def require_bool(check: object) -> None:
+    """Raise ``InputError`` unless ``check`` is a bool: a text such as ``"no"`` would count as true."""
+    if not isinstance(check, bool | np.bool_):
+        raise VectorError(f"check must be True or False, not {check!r:.60}")
 
 
 def run(
@@ -96,6 +102,7 @@ class Golden:
         self, x: Any, *, check: bool = True, jobs: int | None = None, out: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Run the program as the function ``run`` does. ``out``: a C-contiguous float64 array (rows, n_out) to fill."""
+        require_bool(check)
         n_in, n_out = self.program.n_in, self.program.n_out
         if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
             raise VectorError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
@@ -129,6 +136,7 @@ class Golden:
         Raises ``ViolationError`` if ``check`` and a promise is broken; ``InputError`` for any other array, and if an
         output has over 64 bits.
         """
+        require_bool(check)
         n_in, n_out = self.program.n_in, self.program.n_out
         if not (_is_planar(x) and x.ndim == 2 and x.shape[0] == n_in and x.flags.c_contiguous):
             raise VectorError(f"planar inputs must be a C-contiguous signed integer array of shape ({n_in}, rows)")

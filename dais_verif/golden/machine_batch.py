@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.base.errors import InputError, MachineInputError, ViolationError
-from dais_verif.golden import Golden
+from dais_verif.golden import Golden, require_bool
 from dais_verif.golden.machine import Value, cycle_from, trace_machine
 from dais_verif.golden.oracle import quantise, two
 from dais_verif.spec.machine.model import Machine, Signal
@@ -109,6 +109,7 @@ def run_machine(
     ``engine``: one of ``MACHINE_ENGINES``. Raises ``InputError`` for inputs that do not fit the machine, and if
     ``engine`` is ``fast`` and does not support the machine.
     """
+    require_bool(check)
     if engine not in MACHINE_ENGINES:
         raise MachineInputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
     given = {name: _array(name, array) for name, array in inputs.items()}

@@ -288,6 +288,8 @@ def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
     text = read_plain(allowed, _MOST_BYTES_OF_ALLOWED_SIGNERS, "allowed signers").decode(errors="surrogateescape")
     found = []
     for number, line in enumerate(text.split("\n"), 1):
+        if "\0" in line:  # ssh-keygen, a program in C, reads a line only up to it
+            raise CertificateError(f"allowed signers {str(allowed)!r}, line {number}: remove its NUL character")
         if not line.strip(_SPACE) or line.lstrip(_SPACE).startswith("#"):
             continue
         try:

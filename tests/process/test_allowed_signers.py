@@ -166,3 +166,11 @@ def test_patterns_full_of_stars_take_no_time(tmp_path: Path) -> None:
     (tmp_path / "signers").write_text(line(options=f'namespaces="{"*d*a*i*s" * 5000}x"') * 20)
     assert principals(tmp_path / "signers", public_key(KEY), NOW) == []
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize("text", [f"\0{line()}", f"{line()}\0# old\n", line().replace(" ", " \0", 1), f"#\0\n{line()}"])
+def test_a_nul_character_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
+    """``ssh-keygen`` takes a line to end there, so a reader who sees more in it would be misled."""
+    (tmp_path / "signers").write_bytes(text.encode())
+    with pytest.raises(InputError, match="NUL"):
+        principals(tmp_path / "signers", public_key(KEY), NOW)

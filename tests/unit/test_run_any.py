@@ -11,7 +11,10 @@ from support.said import raises
 
 import dais_verif
 from dais_verif.base.errors import InputError
+from dais_verif.golden import Golden
+from dais_verif.golden.run_any import run
 from dais_verif.spec.machine.alirfsm import machine_json
+from dais_verif.spec.program import Program
 
 MACHINE = read_tree(counter(rst_to=[3]))
 EN: dict[str, Any] = {"en": np.array([[1], [0], [1]])}
@@ -54,3 +57,16 @@ def test_a_memory_of_more_words_than_muxes_is_left_to_the_oracle() -> None:
     of = machine({}, [connect(word, signal("y", NIBBLE, exposed=True))])
     found = dais_verif.run(of, {"i": np.array([[65_536.0], [5.0]])})
     assert found.engine == "exact" and found.outputs["y"].ravel().tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("check", ["no", 0, None, 1.0])
+def test_check_is_a_bool(check: Any) -> None:
+    """A text such as "no" would count as true, and 0 as false."""
+    program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
+    for use in (
+        lambda: run(program, [[1.0]], check=check),
+        lambda: Golden(program).run([[1.0]], check=check),
+        lambda: Golden(program).run_planar(np.ones((1, 1), np.int8), check=check),
+    ):
+        with pytest.raises(InputError, match="check"):
+            use()
