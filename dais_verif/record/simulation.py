@@ -135,6 +135,19 @@ class CyclePlace:
 
 
 @dataclass(frozen=True)
+class LineEdit:
+    """An edit of a line of RTL, ``old`` to ``new``, with which all outputs are right in the vectors.
+
+    ``proved``: the edited RTL was proved.
+    """
+
+    line: str
+    old: str
+    new: str
+    proved: bool
+
+
+@dataclass(frozen=True)
 class WrongLine:
     """A line of the RTL at which values go wrong, found by comparing the values of signals and ops.
 
@@ -143,9 +156,10 @@ class WrongLine:
     should carry. ``expected``, ``found``: that op's raw integer, and that of the signal, in a vector in which they
     differ; None if ``ops`` is not a single one. ``explains``: the number of vectors in which all outputs are right if
     the signals of all lines that are named carry the values of their ops; None if they are not: the line is a guess.
+    ``edit``: what the line may have to be; None if no single edit of each line makes all outputs right.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("explains",)
+    LEFT_OUT_IF_NONE: ClassVar = ("explains", "edit")
 
     line: str
     also: str | None
@@ -156,6 +170,7 @@ class WrongLine:
     expected: int | None
     found: int | None
     explains: int | None = None
+    edit: LineEdit | None = None
 
     def text(self) -> str:
         """Return the finding in words."""
@@ -170,6 +185,9 @@ class WrongLine:
             text += f": must be {self.expected}, found {self.found}"
         if self.explains:
             text += f"; then all outputs are right in {counted(self.explains, 'vector')}"
+        if self.edit is not None:
+            proved = ", which is proved" if self.edit.proved else ""
+            text += f"; at {self.edit.line}, `{self.edit.new}` instead gives these{proved}"
         return text
 
 

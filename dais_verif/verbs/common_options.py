@@ -27,9 +27,11 @@ __all__ = [
     "output",
     "parallel",
     "paranoid",
+    "require_program_rtl",
     "seconds_from",
     "seed",
     "simulator_of",
+    "suggest",
     "timeout",
     "top",
     "unchecked",
@@ -128,6 +130,18 @@ def cluster(text: str) -> Any:
     return option(
         None, f"{text} on Dask: local[:N], tls://host:port of a scheduler, slurm[:N] or lsf[:N].", group="Runs"
     )
+
+
+def suggest() -> Any:
+    """Declare the file of a patch for wrong lines."""
+    text = "Write a patch for wrong lines of your RTL to this file, if edits that were tried mend it; none is applied."
+    return option(None, text, group="Output", rare=True, metavar="FILE", told=False)
+
+
+def require_program_rtl(suggest: object, has: bool) -> None:
+    """Raise ``RequestError`` if a patch is asked for, but there is no user RTL of a program, as ``has`` says."""
+    if suggest is not None and not has:
+        raise RequestError.of("{suggest} is for your own RTL of a program: give it with {rtl}, or leave {suggest} out.")
 
 
 def output(text: str, default: Any = None, **more: Any) -> Any:

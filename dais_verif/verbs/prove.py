@@ -19,6 +19,7 @@ from dais_verif.record.simulation import Mismatch
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.spec.program import Program
 from dais_verif.subject import open_for
+from dais_verif.verbs.common_options import require_program_rtl
 from dais_verif.verbs.design_rtl import emitted, given, told_apart, with_netlist
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.machines.prove import prove_machine
@@ -93,6 +94,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     watch = watch or Stopwatch()
     subject = open_for("prove", request.program, request.layout)
     source = source_of(subject)
+    require_program_rtl(request.suggest, source is None and subject.machine is None)
     if source is not None:
         from dais_verif.verbs.tensors.prove import prove_tensors
 
@@ -111,6 +113,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)
         asked = opened.design
+        require_program_rtl(request.suggest, bool(asked.rtl))
         program, warnings = read_program(opened.program, request.layout, progress)
         opened.require_dialect(program)
     with work_folder(request.output, COUNTEREXAMPLE) as folder:
@@ -213,7 +216,7 @@ def _replayed(
             finding = replay_counterexample(request, task.program, proof, design, folder, task.progress)
         if task.reader.foreign and not task.reader.bitwise and finding is not None:
             with task.watch.stage("lines"), task.progress.working("looking for the lines that are wrong"):
-                finding = with_lines(task.program, design, finding, task.progress)
+                finding = with_lines(task.program, design, finding, task.progress, request.suggest)
         return replace(found, proof=judge_replay(proof, finding, readings), design=design, finding=finding)
     if proof.handshake is not None and proof.handshake.trace:
         with task.watch.stage("replay"):

@@ -19,6 +19,7 @@ from dais_verif.spec.program import Program
 from dais_verif.stimulus import Stimulus, read_batch
 from dais_verif.stimulus.pseudo_exhaustive.vectors import MAX_BITS
 from dais_verif.subject import open_for
+from dais_verif.verbs.common_options import require_program_rtl
 from dais_verif.verbs.design_rtl import design_of, told_apart, with_netlist
 from dais_verif.verbs.designs import DesignRequest
 from dais_verif.verbs.programs import read_program
@@ -72,6 +73,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     with watch.stage("read"):
         subject = open_for("sim", request.program, request.layout)
     source = source_of(subject)
+    require_program_rtl(request.suggest, source is None and subject.machine is None)
     if source is not None:
         from dais_verif.verbs.tensors.simulate import simulate_tensors
 
@@ -144,6 +146,7 @@ def opened_request(request: SimulationRequest, watch: Stopwatch, progress: Progr
     """Read the files of ``request``, which is for a program. Raises ``DaisError`` if they cannot be used."""
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)
+    require_program_rtl(request.suggest, bool(opened.design.rtl))
     simulators = simulators_for(request.simulator, opened.design.rtl)
     if request.icarus_vectors not in (None, ALL) and (len(simulators) == 1 or opened.design.wrapped is not None):
         raise RequestError.of("{icarus_vectors} is for runs in both simulators; one alone compares all vectors.")
@@ -181,7 +184,7 @@ def ended_run(
     """Return the record of a run that found ``finding``. Raises ``InputError`` if the RTL was changed meanwhile."""
     begun.watched.require_unchanged("simulated")
     if begun.asked.rtl and not begun.asked.of_bits and begun.asked.wrapped is None:
-        finding = _with_lines(given.program, begun.design, finding, watch, progress)
+        finding = _with_lines(given, begun.design, finding, watch, progress)
     record = begun.record
     if finding.verdict is not Verdict.PASS:
         record = replace(record, warnings=[*record.warnings, *_data_not_found(begun.design, progress)])
@@ -191,14 +194,16 @@ def ended_run(
     return record
 
 
-def _with_lines(program: Program, design: RtlDesign, finding: Finding, watch: Stopwatch, progress: Progress) -> Finding:
+def _with_lines(
+    given: OpenedRequest, design: RtlDesign, finding: Finding, watch: Stopwatch, progress: Progress
+) -> Finding:
     """Return ``finding`` with the lines of user RTL at which values go wrong."""
     if finding.verdict is not Verdict.RTL_MISMATCH or finding.first_mismatch is None:
         return finding
     from dais_verif.verbs.wrong_lines import with_lines
 
     with watch.stage("lines"), progress.working("looking for the lines that are wrong"):
-        return with_lines(program, design, finding, progress)
+        return with_lines(given.program, design, finding, progress, given.request.suggest)
 
 
 def with_rtl_conditions(

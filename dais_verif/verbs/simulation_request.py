@@ -121,6 +121,7 @@ class SimulationRequest(Request):
         least=0,
         most=MAX_BITS,
     )
+    suggest: Path | None = common.suggest()
     jobs: int | None = common.jobs()
     timeout: float | None = common.timeout(None, "Time limit for each build and each run, in seconds.")
     output: Path | None = common.output("Folder to keep: result.json, RTL, vectors, logs, waves.")
@@ -129,5 +130,6 @@ class SimulationRequest(Request):
         """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         if self.design.wrapped is not None and self.exhaustive:
             raise RequestError.of("{exhaustive} is not for {wrapped}: exhaust the core, which sim verifies without it.")
+        require_no_loss(self.suggest, (), program=self.program, **self.design.read)
         written = ("result.json", DIRECTED, *self.design.written)
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)

@@ -77,3 +77,23 @@ def test_vectors_for_conditions_take_no_verdict_away(
     run = run_sim(PROGRAM, tmp_path, "--conditions", rtl=unnamed("w7 - w8", "w7 - w8")[0])
     assert run.ending == ("PASS", 0)
     assert run.record["conditions"]["why"] and run.record["conditions"]["reached"] == 0
+
+
+def test_a_patch_is_suggested_and_not_applied(tmp_path: Path) -> None:
+    """The edit undoes the fault, here and in the patch; the RTL stays as it is."""
+    text, line = unnamed("w7 - w8", "w7 + w8")
+    run = run_sim(PROGRAM, tmp_path, "--suggest", str(tmp_path / "mend.patch"), rtl=text)
+    edit = run.blame["lines"][0]["edit"]
+    assert edit["line"].endswith(f"design.v:{line}") and "w7 - w8" in edit["new"] and edit["proved"]
+    assert (tmp_path / "design.v").read_text() == text
+    patch = (tmp_path / "mend.patch").read_text().splitlines()
+    changed = [one for one in patch if one[:1] in "+-" and one[:3] not in ("+++", "---")]
+    assert len(changed) == 2 and "w7 + w8" in changed[0] and "w7 - w8" in changed[1]
+
+
+def test_a_patch_is_for_own_rtl_and_overwrites_no_source(tmp_path: Path) -> None:
+    text, _ = unnamed("w7 - w8", "w7 + w8")
+    without = run_sim(PROGRAM, tmp_path, "--suggest", str(tmp_path / "mend.patch"))
+    assert without.exit_code == 2 and "--suggest" in without.stderr
+    run = run_sim(PROGRAM, tmp_path, "--suggest", str(tmp_path / "design.v"), rtl=text)
+    assert run.exit_code == 2 and (tmp_path / "design.v").read_text() == text

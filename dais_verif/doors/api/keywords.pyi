@@ -354,6 +354,8 @@ class Prove(TypedDict, total=False):
     """After a proof of user RTL, also simulate it, since simulators share no code with the prover."""
     seed: int
     """Seed of the generated vectors."""
+    suggest: _Path | None
+    """Write a patch for wrong lines of your RTL to this file, if edits that were tried mend it; none is applied."""
     jobs: int | None
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path | None
@@ -603,6 +605,8 @@ class Simulate(TypedDict, total=False):
     """Check every output that depends on few enough input bits exhaustively, however long it takes."""
     exhaustive_bits: int
     """Largest number of input bits to exhaust; 0: sample only."""
+    suggest: _Path | None
+    """Write a patch for wrong lines of your RTL to this file, if edits that were tried mend it; none is applied."""
     jobs: int | None
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     timeout: float | None

@@ -7,28 +7,32 @@ op's values at the signal, the outputs must be right. This is a finding about va
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.base.errors import InputError
 from dais_verif.base.text import counted
 from dais_verif.hardware.ports.interface import Clocking, Dut
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.clocked.registers.control_inference import infer_controls
-from dais_verif.prover.clocked.registers.delay_lines import straighten
 from dais_verif.prover.clocked.registers.latency import OutOfStep, infer_timing, untimely_registers
 from dais_verif.prover.frontier.findings import Carried, Frontier, Moved, Untimely, WrongSignal
 from dais_verif.prover.frontier.interface import exchanged_outputs, wrong_inputs
 from dais_verif.prover.frontier.lines import Lines
 from dais_verif.prover.frontier.matching import Matching
+from dais_verif.prover.frontier.mended import Mended, boundary_of
 from dais_verif.prover.frontier.search import Candidate, Search
 from dais_verif.prover.frontier.structure import Structure
 from dais_verif.prover.frontier.trials import State, Trials
 from dais_verif.prover.frontier.values import OpValues, Place, as_number, key_of, where
 from dais_verif.prover.lemmas import Assumptions
-from dais_verif.prover.netlist import Netlist
-from dais_verif.prover.random_simulation import Columns, Trace, Wires, differs, random_vectors, trace
+from dais_verif.prover.netlist import Netlist, Read, Signal
+from dais_verif.prover.random_simulation import WORD, Columns, Trace, Wires, differs, random_vectors, trace
+from dais_verif.prover.terms import Term
 from dais_verif.spec.program import Program
 
 __all__ = ["Carried", "Frontier", "Moved", "Untimely", "WrongSignal", "find_frontier"]
@@ -38,6 +42,8 @@ _ROWS = 256
 _FEW = 16
 #: The largest number of places that are tried for one finding, and of findings.
 _TRIALS, _FINDINGS = 48, 8
+#: How far back, and how many, signals are named beside a wrong one.
+_STEPS, _NEAR = 2, 8
 
 
 def find_frontier(
@@ -48,14 +54,11 @@ def find_frontier(
     ``vector``: the bits of inputs at the ports, by number, in a vector that fails; it is tried beside random ones.
     Raises ``InputError`` for RTL that the prover cannot read, and ``OutOfTime`` after a time limit.
     """
-    boundary = Boundary.of(program, netlist, dut)
-    straighten(netlist, boundary)
-    held = infer_controls(netlist, boundary, list(boundary.result_ports), dut.interface.clocking)
-    boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
+    boundary = boundary_of(program, netlist, dut)
     vectors = random_vectors(boundary.inputs, _ROWS, seed)
     for number, bits in (vector or {}).items():
         vectors[number][0] = bits << (dut.ports.inputs[number].lo - boundary.inputs[number].lo)
-    design = _Design(program, netlist, boundary)
+    design = _Design(program, netlist, boundary, dut)
     found, wires, wrong = design.compared(Assumptions(program, boundary.inputs).moved_inside(vectors))
     failing = np.flatnonzero(np.logical_or.reduce([*wrong.values(), np.zeros(found.rows, dtype=bool)]))
     if 0 < len(failing) < _FEW:
@@ -101,8 +104,8 @@ def _like(vectors: Columns, rows: NDArray[Any], widths: list[int], seed: int) ->
 class _Design:
     """A netlist and the program that it should compute."""
 
-    def __init__(self, program: Program, netlist: Netlist, boundary: Boundary) -> None:
-        self.program, self.netlist, self.boundary = program, netlist, boundary
+    def __init__(self, program: Program, netlist: Netlist, boundary: Boundary, dut: Dut) -> None:
+        self.program, self.netlist, self.boundary, self.dut = program, netlist, boundary, dut
         self.structure = Structure(boundary)
 
     def compared(self, vectors: Columns) -> tuple[Trace, Wires, dict[int, NDArray[np.bool_]]]:
@@ -112,7 +115,15 @@ class _Design:
         driven = {signal for signal in self.netlist.signals.values() if signal.drivers}
         both = [Wires(self.boundary, driven, found, ones) for ones in (False, True)]
         wrong = {j: differs(self.program, self.boundary, j, both, found) & ~found.broken for j in self.boundary.claimed}
+        for signal in driven:  # what nothing reads may be what should be read
+            if signal not in both[0].values and signal.width <= WORD:
+                with suppress(InputError):
+                    both[0].evaluated(partial(_whole, signal=signal))
         return found, both[0], {j: rows for j, rows in wrong.items() if rows.any()}
+
+
+def _whole(read: Read, signal: Signal) -> Term:
+    return read(signal, 0, signal.width)
 
 
 class _Findings:
@@ -124,6 +135,7 @@ class _Findings:
         self._trials = Trials(design.program, design.boundary, found)
         self._matching = Matching(design.program, self._values, design.structure, wires)
         self._where = Lines(design.structure, wires)
+        self._dut = design.dut
         self._claimed, self._wrong = design.boundary.claimed, wrong
 
     def frontier(self) -> Frontier:
@@ -140,13 +152,22 @@ class _Findings:
         chosen, after = self._chosen(begun) if begun.errors else ([], begun)
         mended = self._again(after.wires) if chosen else self._matching
         found: dict[str, WrongSignal] = {}
+        places: list[Place] = []
         for candidates in chosen:
             place = candidates[0].place
             wrong = {group[0].place for group in chosen}
             right = [one for one in self._where.twins(place) if one not in wrong and mended.is_right(one)]
             one = self._described(candidates, not after.errors, self._lines(place, right))
-            found.setdefault(one.lines[0], one)
-        return Frontier(tuple(found.values()), tuple(moved), self._found.rows, tuple(ports))
+            if one.lines[0] not in found:
+                found[one.lines[0]] = one
+                places.append(place)
+        frontier = Frontier(tuple(found.values()), tuple(moved), self._found.rows, tuple(ports))
+        if after.errors or not places:
+            return frontier
+        boundary, kept = self._structure.boundary, self._values.kept
+        vectors = self._found.inputs
+        judge = Mended(self._program, self._dut, boundary, vectors, kept, after.wires, tuple(places))
+        return replace(frontier, mended=judge)
 
     def _moved(self) -> list[Moved]:
         """Return the wrong outputs that carry the values of ops, which are right where they should be."""
@@ -230,15 +251,35 @@ class _Findings:
                 chosen = [other for other in chosen if other is not one]
         return chosen
 
-    def _lines(self, place: Place, right: Sequence[Place]) -> tuple[str, ...]:
-        """Return the lines of a place: its assignment, and the instances around it.
+    def _lines(self, place: Place, right: Sequence[Place]) -> dict[str, str | None]:
+        """Return the lines of a place: its assignment, and those of the instances around it, with these.
 
         ``right``: places that the same line drives rightly in other instances. What these share is less likely wrong.
         """
+        around = self._where.around(place) or {where(place): None}
         shared = {line for one in right for line in self._where.around(one)}
-        return tuple(sorted(self._where.around(place), key=lambda line: line in shared)) or (where(place),)
+        return {line: around[line] for line in sorted(around, key=lambda line: line in shared)}
 
-    def _described(self, candidates: list[Candidate], explained: bool, lines: tuple[str, ...]) -> WrongSignal:
+    def _carriers(self, place: Place, ops: Sequence[int]) -> tuple[str, ...]:
+        """Return the signals that carry operands of ``ops``, or these."""
+        wanted = dict.fromkeys(operand for op in ops for operand in (*self._program.ops[op].operands, op))
+        signals = (signal for op in wanted for signal in self._matching.carriers().get(op, ()))
+        return tuple(dict.fromkeys(signal.name for signal in signals if signal is not place.signal))
+
+    def _near(self, place: Place) -> tuple[tuple[str, str], ...]:
+        """Return the lines of signals in the scope of ``place`` that it reads, some steps back."""
+        scope = place.signal.name.rpartition(".")[0]
+        found: dict[str, str] = {}
+        reached = [place]
+        for _ in range(_STEPS):
+            reads = [read for one in reached for read in self._structure.reads(one)]
+            reached = [read for read in reads if read.signal.name.rpartition(".")[0] == scope and read.signal.drivers]
+            for read in reached:
+                for line in self._where.of(read)[:1]:
+                    found.setdefault(line, read.signal.name)
+        return tuple(found.items())[:_NEAR]
+
+    def _described(self, candidates: list[Candidate], explained: bool, lines: dict[str, str | None]) -> WrongSignal:
         place, missing = candidates[0].place, tuple(one.op for one in candidates if one.op is not None)
         matching = self._matching
         reads = tuple(Carried(str(read), matching.ops(read) or ()) for read in self._structure.reads(place))
@@ -248,4 +289,7 @@ class _Findings:
             own = matching.numbers(place)[self._program.ops[missing[0]].type.k]
             row = int(np.argmax(wanted != own))
             expected, found = int(wanted[row]), int(own[row])
-        return WrongSignal(str(place), place.width, where(place), lines, reads, missing, expected, found, explained)
+        return WrongSignal(
+            str(place), place.width, where(place), tuple(lines), reads, missing, expected, found, explained,
+            tuple(lines.values()), self._carriers(place, missing), self._near(place),
+        )  # fmt: skip

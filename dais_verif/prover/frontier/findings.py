@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from dais_verif.prover.frontier.mended import Mended
 
 __all__ = ["Carried", "Frontier", "Moved", "Untimely", "WrongSignal"]
 
@@ -20,8 +22,10 @@ class WrongSignal:
     """The first signal of a path whose values are not those that it should carry, assigned at ``where``.
 
     ``lines``: the lines that may be wrong, the likelier ones first: ``where``, and those of the instances that contain
-    it. ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there is one, in
-    a vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these ops at all
+    it; ``scopes``: for each, the instance whose line it is, None for the assignment. ``carriers``: the signals that
+    carry operands of the op. ``near``: the lines of signals of the same instance that it reads, with these.
+    ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there is one, in a
+    vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these ops at all
     signals that are named, all outputs are right; if not, the finding is a guess.
     """
 
@@ -34,6 +38,9 @@ class WrongSignal:
     expected: int | None = None
     found: int | None = None
     explains: bool = False
+    scopes: tuple[str | None, ...] = ()
+    carriers: tuple[str, ...] = ()
+    near: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,7 @@ class Frontier:
 
     ``vectors``: the number of vectors that were looked at. ``ports``: what is wrong at the ports, in words. If all
     values are right, but not when they come: ``timing``, in words, and ``untimely``, registers that may be the cause.
+    ``mended``: judges edits, if the signals explain all wrong outputs; its places are those of ``signals``.
     """
 
     signals: tuple[WrongSignal, ...] = ()
@@ -69,3 +77,4 @@ class Frontier:
     ports: tuple[str, ...] = ()
     timing: str | None = None
     untimely: tuple[Untimely, ...] = ()
+    mended: Mended | None = field(default=None, compare=False, repr=False)

@@ -36,9 +36,12 @@ class Lines:
         self._known: dict[Place, tuple[str, ...]] = {}
         self._texts: dict[str, list[str]] = {}
 
-    def around(self, place: Place) -> list[str]:
-        """Return the lines of a place, and of the instances that hold it, the innermost first."""
-        return list(dict.fromkeys([*self.of(place), *self._around(place.signal.name.rpartition(".")[0])]))
+    def around(self, place: Place) -> dict[str, str | None]:
+        """Return the lines of a place, with None, and of the instances that hold it, with their names."""
+        found: dict[str, str | None] = dict.fromkeys(self.of(place))
+        for scope, line in self._around(place.signal.name.rpartition(".")[0]):
+            found.setdefault(line, scope)
+        return found
 
     def of(self, place: Place) -> tuple[str, ...]:
         """Return the lines that assign a place: one, or several of which one is meant; none if it is not known."""
@@ -75,14 +78,14 @@ class Lines:
                 found[scope].append(signal)
         return found
 
-    def _around(self, scope: str) -> list[str]:
+    def _around(self, scope: str) -> list[tuple[str, str]]:
         lines = []
         while scope:
             if scope not in self._instances:
                 self._instances[scope] = self._instance(scope)
             line = self._instances[scope]
             if line is not None and not line.startswith(_NO_FILE):
-                lines.append(line)
+                lines.append((scope, line))
             scope = scope.rpartition(".")[0]
         return lines
 

@@ -75,6 +75,7 @@ class ProveRequest(Request):
         rare=True,
     )
     seed: int = common.seed()
+    suggest: Path | None = common.suggest()
     jobs: int | None = common.jobs()
     output: Path | None = common.output("Folder to keep: result.json, RTL, counterexample, replay.")
 
@@ -84,5 +85,6 @@ class ProveRequest(Request):
             raise RequestError.of("{period} must be a number of ns above 0, not {value}.", value=self.period)
         if self.design.wrapped is not None:
             raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
+        require_no_loss(self.suggest, (), program=self.program, **self.design.read)
         written = ("result.json", *self.design.written)
         require_no_loss(self.output, written, program=self.program, **self.design.read)
