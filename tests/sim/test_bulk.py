@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.door import mutant, run_sim
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import every_opcode
-from support.said import as_recorded
+from support.said import as_recorded, raises
 from support.strategies import programs
 from support.tier import examples
 
@@ -136,7 +136,7 @@ def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         asyncio.run(vectors._in_bulk(job, chunk, [[evaluate], [evaluate]], ports, Scoreboard(job)))
 
     run(wrong_row=vectors.SMOKE)
-    with pytest.raises(RuntimeError, match="vector 255 gives different outputs through the ports and in bulk"):
+    with raises(RuntimeError, "vector 255 "):
         run(wrong_row=vectors.SMOKE - 1)
 
 

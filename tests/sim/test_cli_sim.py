@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.door import command, environment, mutant, run_sim, save
 from support.programs import every_opcode, overflowing
+from support.said import as_recorded
 
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.spec.program.graph import cone
@@ -147,7 +148,7 @@ class TestFolder:
         with FileLock(tmp_path / "out" / ".lock"):
             run = run_sim(EVERY, tmp_path)
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "is in use by another run; choose another folder with -o" in run.record["message"]
+        as_recorded(run.record["message"])
 
 
 class TestRtl:
@@ -179,19 +180,20 @@ class TestRtl:
     def test_without_the_top_module(self, tmp_path: Path) -> None:
         run = run_sim(EVERY, tmp_path, "--top", "other", rtl=emit_verilog(EVERY))
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "no module other in the RTL; it holds model" in run.record["message"]
+        as_recorded(run.record["message"])
 
     def test_that_does_not_compile(self, tmp_path: Path) -> None:
         run = run_sim(EVERY, tmp_path, rtl="module model(", simulator="both")
         assert run.ending == ("TOOL_FAILURE", 3)
-        named = ("icarus: iverilog exited with code ", "verilator: verilator exited with code ")
-        assert run.record["message"].startswith(named)  # whichever ends first
+        first = r"icarus: iverilog .*code |verilator: verilator .*code "  # whichever ends first
+        assert re.match(first, run.record["message"])
         assert all(simulator["failure"] for simulator in run.record["simulators"])
 
     def test_files_without_rtl(self, tmp_path: Path) -> None:
         run = run_sim(EVERY, tmp_path, tmp_path / "lib.v")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "RTL files follow --rtl" in run.record["message"]
+        assert "--rtl" in run.record["message"]
+        as_recorded(run.record["message"])
 
 
 class TestOverflow:
@@ -250,18 +252,22 @@ class TestText:
         assert EVERY.hash in done.stdout
         assert "10 vectors, seed 5" in done.stdout
         assert re.search(r"^icarus +\S+ +10 +1130 +0 +0 ", done.stdout, re.MULTILINE)
-        assert done.stdout.splitlines()[-1] == "PASS  all 1130 output bits of 10 vectors equal the golden model"
+        verdict = done.stdout.splitlines()[-1]
+        assert re.match(r"PASS  .*1130 .*10 vectors", verdict)
+        as_recorded(verdict)
 
     def test_of_a_mismatch(self, tmp_path: Path) -> None:
         (tmp_path / "bad.v").write_text(BAD)
         options = ("--sim", "icarus", "--rtl", tmp_path / "bad.v", "--exhaustive-bits", 0, "--no-conditions")
         done = command("sim", save(EVERY, tmp_path), *options)
         assert done.returncode == 1
-        assert re.search(r"^first mismatch: vector \d+, output 0, in icarus$", done.stdout, re.MULTILINE)
+        assert re.search(r": vector \d+, output 0, in icarus$", done.stdout, re.MULTILINE)
         assert re.search(r"^input 1 +\S+ +[01]{6} *$", done.stdout, re.MULTILINE)
-        assert re.search(r"^op 4 expected +\S+ +-?\d+ +[01]{11} *$", done.stdout, re.MULTILINE)
-        assert "blame      op 4 (add) is the first op whose value diverges (type s11.4)" in done.stdout
-        assert re.search(r"^RTL_MISMATCH  \d+ of 1000 vectors differ from the golden model$", done.stdout, re.MULTILINE)
+        assert re.search(r"^op 4 \w+ +\S+ +-?\d+ +[01]{11} *$", done.stdout, re.MULTILINE)
+        (blame,) = re.findall(r"^blame +(op 4 \(add\) .*\(type s11\.4\).*)", done.stdout, re.MULTILINE)
+        as_recorded(blame)
+        (verdict,) = re.findall(r"^RTL_MISMATCH  \d+ of 1000 vectors .*", done.stdout, re.MULTILINE)
+        as_recorded(verdict)
 
     def test_of_unknown_bits(self, tmp_path: Path) -> None:
         (tmp_path / "bad.v").write_text(mutant(EVERY, "op_12 =", "op_12 =", "op_13 ="))

@@ -39,6 +39,11 @@ BAD = mutant(EVERY, "op_4 =", "+", "-")
 BAD_LINE = Mangler(7, lose=0.001, flip=0.001, double=0.001, delay=0.0005, pause=0.02)
 
 
+def without_numbers(message: str) -> str:
+    """Return ``message`` with N for each number: how far a run comes differs from run to run."""
+    return re.sub(r"\d+(\.\d+)?", "N", message)
+
+
 def hil(program: Program, folder: Path, target: str, *options: object) -> Run:
     path, out = save(program, folder), folder / "out"
     arguments = ["hil", str(path), "--target", target, "-o", str(out), "--json", *map(str, options)]
@@ -142,8 +147,8 @@ class TestWrongBoards:
         with on_tcp(fifo) as target:
             run = hil(overflowing(), tmp_path, target)
         assert run.ending == ("INVALID_INPUT", 2)
-        assert f"expected hash {overflowing().hash}, found {EVERY.hash}" in run.record["message"]
-        assert "load the bitstream that was made from this program" in run.record["message"]
+        assert f"hash {overflowing().hash}, " in run.record["message"]
+        as_recorded(run.record["message"])
 
     @pytest.mark.parametrize(
         "line",
@@ -168,16 +173,18 @@ class TestWrongBoards:
         )
         assert wrong and wrong <= simulated_wrong < set(range(EVERY.n_out))
         assert {one["grade"] for one in run.record["outputs"]} - {"none"} == {"wrong", "sampled"}
-        assert "sent again 8 times, gives the same wrong bits each time" in run.blame["text"]
+        assert " 8 times" in run.blame["text"]
+        as_recorded(run.blame["text"])
 
     def test_with_an_error_that_comes_once(self, tmp_path: Path) -> None:
         identity, compute = computing(EVERY)
         with python_board(identity, spoiled(compute, lambda k: k == 300)) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target)
         assert run.ending == ("RTL_MISMATCH", 1)
-        assert run.record["message"] == "1 of 1000 vectors differ from the golden model"
+        assert run.record["message"].startswith("1 of 1000 vectors ")
+        as_recorded(run.record["message"])
         assert run.record["first_mismatch"]["row"] == 300
-        assert "is right each time: it depends on what was sent before, or the clock is too fast" in run.blame["text"]
+        as_recorded(run.blame["text"])
 
     def test_that_sets_bits_where_the_port_has_none(self, tmp_path: Path) -> None:
         identity, compute = computing(EVERY)
@@ -187,13 +194,14 @@ class TestWrongBoards:
         ):
             run = hil(EVERY, tmp_path, target)
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert "sets bits beyond its output port" in run.record["message"]
+        as_recorded(run.record["message"])
 
     def test_that_is_silent(self, tmp_path: Path) -> None:
         with python_board(answer=lambda frame: []) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--timeout", 0.5)
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert re.search(r"asked \d times in 0\.5 s, and no byte came back", run.record["message"])
+        assert "0.5 s" in run.record["message"]
+        as_recorded(without_numbers(run.record["message"]))
 
     def test_that_is_silent_behind_a_serial_port(self, tmp_path: Path) -> None:
         with python_board(answer=lambda frame: []) as board, on_pty(board) as target:
@@ -219,28 +227,30 @@ class TestWrongBoards:
             thread.join()
             theirs.close()
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert "bytes came back that are not an answer; check the baud rate" in run.record["message"]
+        as_recorded(without_numbers(run.record["message"]))
 
     def test_whose_port_another_program_uses(self, tmp_path: Path) -> None:
         with python_board(*computing(EVERY)) as board, on_pty(board) as target:
             with serial.Serial(target.removeprefix("serial://"), exclusive=True):
                 run = hil(EVERY, tmp_path, target)
             assert run.ending == ("TOOL_FAILURE", 3)
-            assert "another program uses it" in run.record["message"]
+            as_recorded(run.record["message"])
             assert hil(EVERY, tmp_path, target).ending == ("PASS", 0)
 
     @pytest.mark.parametrize(
         ("target", "message"),
         [
-            ("serial:///dev/null", "serial port '/dev/null' cannot be opened: "),
-            ("tcp://127.0.0.1:1", "cannot be reached: Connection refused"),
-            ("serial:///nowhere/ttyUSB9", "cannot be opened: No such file or directory; is the board plugged in?"),
+            ("serial:///dev/null", "'/dev/null'"),
+            ("tcp://127.0.0.1:1", ": Connection refused"),
+            ("serial:///nowhere/ttyUSB9", ": No such file or directory"),
         ],
+        ids=["no port", "nobody listens", "no file"],
     )
     def test_that_are_not_there(self, target: str, message: str, tmp_path: Path) -> None:
         run = hil(EVERY, tmp_path, target)
         assert run.ending == ("TOOL_FAILURE", 3)
         assert message in run.record["message"]
+        as_recorded(run.record["message"])
 
 
 def dying(after: int) -> tuple[Callable[[Frame], list[bytes] | None], list[int]]:
@@ -275,7 +285,8 @@ class TestBrokenOffRuns:
         assert run.ending == ("TOOL_FAILURE", 3)
         done = run.record["simulators"][0]["vectors_compared"]
         assert 0 < done < 2500
-        assert f"after {done} of 2500 vectors: the board has not answered for 0.5 s" in run.record["message"]
+        assert f" {done} of 2500 vectors" in run.record["message"] and "0.5 s" in run.record["message"]
+        as_recorded(without_numbers(run.record["message"].partition(", with ")[0]))
 
         answer, seen = dying(1 << 30)
         with python_board(*computing(EVERY), answer=answer) as board, on_tcp(board) as target:
@@ -296,7 +307,8 @@ class TestBrokenOffRuns:
         with python_board(identity, compute) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--vectors", 2500, "--resume")
         assert run.ending == ("RTL_MISMATCH", 1)
-        assert run.record["message"] == "1 of 2500 vectors differ from the golden model"
+        assert run.record["message"].startswith("1 of 2500 vectors ")
+        as_recorded(run.record["message"])
         assert run.record["first_mismatch"]["row"] == 10
 
     def test_the_process_of_a_board_that_is_killed(self, tmp_path: Path) -> None:
@@ -316,7 +328,7 @@ class TestBrokenOffRuns:
             run = hil(EVERY, tmp_path, target, "--vectors", 1_000_000)
             thread.join()
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert "was closed by the other end" in run.record["message"]
+        as_recorded(without_numbers(run.record["message"]))
 
     def test_resume_needs_the_same_run(self, instant: str, tmp_path: Path) -> None:
         answer, _ = dying(1500)
@@ -324,13 +336,14 @@ class TestBrokenOffRuns:
             assert hil(EVERY, tmp_path, target, "--vectors", 2500, "--timeout", 0.5).exit_code == 3
         run = hil(EVERY, tmp_path, instant, "--vectors", 2500, "--seed", 1, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "differs from this one: seed was 0, is now 1" in run.record["message"]
+        assert re.search(r"seed \w+ 0, .* 1", run.record["message"])
+        as_recorded(run.record["message"])
 
     def test_resume_needs_a_run(self, instant: str, tmp_path: Path) -> None:
         assert hil(EVERY, tmp_path, instant, "--vectors", 5).ending == ("PASS", 0)
         run = hil(EVERY, tmp_path, instant, "--vectors", 5, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "there is nothing to resume" in run.record["message"]
+        as_recorded(run.record["message"])
 
     @pytest.mark.parametrize("change", CHANGES)
     def test_resume_from_a_file_that_is_none(self, change: dict[str, Any] | None, tmp_path: Path) -> None:
@@ -342,7 +355,8 @@ class TestBrokenOffRuns:
         with python_board(*computing(EVERY)) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--vectors", 2500, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "start again without --resume" in run.record["message"]
+        assert "--resume" in run.record["message"]
+        as_recorded(run.record["message"])
 
     def test_ctrl_c_leaves_the_port_free_and_the_run_to_be_resumed(self, tmp_path: Path) -> None:
         answer, seen = dying(1 << 30)
@@ -361,9 +375,7 @@ class TestBrokenOffRuns:
                 _, stderr = process.communicate(timeout=20)
             assert process.returncode == 130
             assert "Traceback" not in stderr
-            done = int(
-                re.search(r"(\d+) vectors were compared; to continue, run the same command with --resume", stderr)[1]
-            )
+            done = int(re.search(r"(\d+) vectors .*--resume", stderr)[1])
             serial.Serial(target.removeprefix("serial://"), exclusive=True).close()
             kept = json.loads((tmp_path / "out" / "progress.json").read_text())
             assert 0 < done <= kept["rows"] == kept["answer"]["rows"]
@@ -404,7 +416,7 @@ class TestVerdicts:
         with python_board(identity, compute) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--vectors", 20)
         assert run.ending == ("UNKNOWN", 6)
-        assert "golden engines differ" in run.record["message"]
+        as_recorded(run.record["message"])
 
 
 def test_text_for_people(tmp_path: Path) -> None:

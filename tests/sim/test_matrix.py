@@ -95,7 +95,7 @@ def test_a_right_subject(
     code, said = call(*verb.split(), right[kind], *words(verb, kind, right, tmp_path))
     cell = MATRIX[verb][kind]
     if cell.refused:
-        assert code == 2 and f"which {verb} does not take" in said, said
+        assert code == 2 and verb in said and cell.words in said, said
     elif verb == "diff" and kind not in _COMBINATIONAL:
         assert code == 2, "a machine is compared by its frames with a program, not with itself"
     elif verb == "shrink":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.door import run_sim
+from support.said import as_recorded
 from support.synthesis import EVERYTHING, NEGATED, Made, synth
 
 from dais_verif.base.errors import ToolError
@@ -169,7 +170,8 @@ class TestBlockRam:
         assert made.facts["counts"]["BRAM"] > 0
         run = run_sim(LARGE, tmp_path, "--netlist", made.folder, "--clock", "clk")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "no model that simulates DP16KD" in run.stderr
+        assert "DP16KD" in run.stderr
+        as_recorded(run.stderr.rstrip())
 
     @pytest.mark.slow
     def test_can_be_left_out(self, tmp_path: Path) -> None:
@@ -183,14 +185,14 @@ class TestLimits:
     def test_of_time(self, tmp_path: Path) -> None:
         made = synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "0.2")
         assert made.code == 3
-        assert "the time limit of 0.2 s has passed" in made.stderr and "allow more with timeout" in made.stderr
+        assert "0.2 s" in made.stderr and " timeout;" in made.stderr
         assert made.stderr.count("\n") == 1
         assert not (made.folder / "synth.json").exists()
 
     def test_of_memory(self, tmp_path: Path) -> None:
         made = synth(EVERYTHING, tmp_path, "xilinx", "--memory", "64")
         assert made.code == 3
-        assert "ran out of memory: a process may take 64 MB" in made.stderr and "allow more with memory" in made.stderr
+        assert "64 MB" in made.stderr and " memory;" in made.stderr
 
     def test_leave_no_process(self, tmp_path: Path) -> None:
         synth(EVERYTHING, tmp_path, "xilinx", "--timeout", "1")
@@ -241,7 +243,7 @@ class TestPlaceAndRoute:
         monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", "/bin/true")
         made = synth(NEGATED["-"], tmp_path, "ice40", "--pnr")
         assert made.code == 3
-        assert "does not hold a report of nextpnr" in made.facts["pnr"]["message"]
+        as_recorded(made.facts["pnr"]["message"])
 
 
 def _works_in(process: Path, folder: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.door import mutant
 from support.programs import every_opcode
+from support.said import as_recorded
 from support.waves import Item, read_gtkw, read_vcd, run_sucl, shown_by_gtkwave, wave_of
 
 from dais_verif.base.stopwatch import Stopwatch
@@ -276,11 +277,9 @@ class TestVerilatorAlone:
         assert {"model.model_inp", "model.model_out", *cone} <= shown
         assert not {name for name in shown if name.endswith("op_2")}
         # The slow rebuild is announced, and its time is measured.
-        assert [line for line in told if "replay" in line] == [
-            "replaying vector 1 in icarus",
-            "icarus: the replay failed",
-            "replaying vector 1 in verilator, rebuilt to show the signals that output 1 depends on",
-        ]
+        replays = [line for line in told if "vector 1 " in line]
+        assert ["verilator" in line for line in replays] == [False, True]
+        as_recorded("\n".join(replays))
         assert {"icarus replay", "verilator replay"} <= {stage.name for stage in watch.stages}
 
     def test_is_told_of_names_that_the_rtl_has(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.door import environment
+from support.said import as_recorded
 from support.signing import DESIGN, QUICK, Ending, project, sign, verify
 
 from dais_verif.hardware.emitter import PipelineOptions, emit_pipeline
@@ -169,7 +170,9 @@ class TestRtlOfTheCommandLine:
 
     def test_what_cannot_be(self, tmp_path: Path) -> None:
         project(tmp_path, QUICK)
-        assert "give the files with --rtl" in sign(tmp_path, "--ports", "ports.toml").stderr
+        said = sign(tmp_path, "--ports", "ports.toml").stderr
+        assert "--rtl" in said
+        as_recorded(said.rstrip())
         ending = sign(tmp_path, "--rtl", tmp_path / "nowhere.v")
         assert (ending.exit_code, "nowhere.v" in ending.stderr) == (2, True)
 
@@ -177,5 +180,6 @@ class TestRtlOfTheCommandLine:
 def test_pins_that_a_policy_lacks_are_named_by_its_keys(tmp_path: Path) -> None:
     project(tmp_path, f'{QUICK}[rtl]\nfiles = ["design.v"]\nlatency = 2\n')
     stages = {stage["name"]: stage["message"] for stage in sign(tmp_path).tree["stages"]}
-    expected = "[rtl] latency (or --latency) needs [rtl] clock (or --clock): only a clocked design has one"
-    assert stages["simulation, seed 0"].startswith(expected)
+    said = stages["simulation, seed 0"]
+    assert said.startswith("[rtl] latency (or --latency) ") and "[rtl] clock (or --clock)" in said
+    as_recorded(said)

@@ -193,9 +193,9 @@ def test_every_step_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "model.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     design = RtlDesign((tmp_path / "model.v",), "model")
     verify(EVERY, generate(EVERY, 10, 0), design, tmp_path, ICARUS, Listener())
-    assert told[0] == "simulating 10 vectors in icarus"
-    assert told[1].startswith(("icarus: built in ", "icarus: taken from the cache"))
-    assert told[2].startswith("replaying vector ")
+    assert "10 vectors" in told[0] and told[1].startswith("icarus: ") and "vector " in told[2]
+    as_recorded(told[0])
+    as_recorded(told[2])
     assert counted[-1] == ("icarus", 10, 10)
 
 
@@ -267,7 +267,8 @@ def test_a_failed_build_ends_the_build_of_the_other(
     assert time.monotonic() - began < 60
     assert (finding.verdict, finding.message) == (Verdict.TOOL_FAILURE, f"{broken}: too many words on a line")
     (ended,) = [simulator for simulator in finding.simulators if simulator.name == slow]
-    assert ended.failure == f"NOT RUN: its build was ended, because {broken} failed to build the design"
+    assert ended.failure is not None and ended.failure.startswith("NOT RUN: ") and broken in ended.failure
+    as_recorded(ended.failure)
     assert ended.vectors_compared == ended.bits_compared == 0
     (child,) = tmp_path.glob(f"**/{slow}/build/child")
     status = Path(f"/proc/{int(child.read_text())}/status")

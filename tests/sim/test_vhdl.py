@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.door import command
+from support.said import as_recorded
 
 from dais_verif.base.errors import ToolError
 from dais_verif.base.toolchain import tools
@@ -266,7 +267,8 @@ class TestClocked:
         options = ("--ports", str(tmp_path / "ports.toml"), "--top", "addsub_clocked")
         run = sim(tmp_path, ADDSUB, HERE / "addsub_clocked.vhd", HERE / "grid.vhd", options=options)
         assert run.ending == ("INVALID_INPUT", 2)
-        assert run.record["message"].startswith("nothing drives port clk (in, 1 bit) of the design: name it as --clock")
+        assert "port clk (in, 1 bit)" in run.record["message"] and "--clock" in run.record["message"]
+        as_recorded(run.record["message"])
 
     @pytest.mark.slow
     def test_a_wrong_sum(self, tmp_path: Path) -> None:
@@ -336,10 +338,9 @@ class TestData:
         self.write(tmp_path, "else/where")
         run = sim(tmp_path, SQUARES, tmp_path / "model.vhd")
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert run.record["warnings"] == [
-            "the RTL mentions the file 'squares.mem', which is not next to it; "
-            "if it reads the file, give it with --data"
-        ]
+        (warning,) = run.record["warnings"]
+        assert "'squares.mem'" in warning and "--data" in warning
+        as_recorded(warning)
         assert "squares.mem" in run.record["message"]
 
 
@@ -414,23 +415,26 @@ class TestFailures:
             DAIS_VERIF_GHDL="",
         )
         assert done.returncode == 3
-        assert "ghdl was not found on PATH; install it (Debian: apt-get install ghdl), or set" in done.stdout
+        (verdict,) = (line for line in done.stdout.splitlines() if line.startswith("TOOL_FAILURE"))
+        assert "ghdl" in verdict and "DAIS_VERIF_GHDL" in verdict
+        as_recorded(verdict)
 
 
 class TestChoice:
     """The simulator follows from the language of the files; if both do not fit, the message is one line."""
 
     @pytest.mark.parametrize(
-        ("choice", "names", "message"),
+        ("choice", "names"),
         [
-            ((), ("a.vhd", "b.v"), r"RTL in two languages: 'a.vhd' is VHDL, 'b.v' is Verilog, and no supported"),
-            (("--sim", "ghdl"), ("a.vhd", "b.sv"), r"RTL in two languages: "),
-            (("--sim", "ghdl"), ("b.v",), r"GHDL simulates VHDL, and 'b.v' is Verilog; give VHDL with --rtl, or"),
-            (("--sim", "ghdl"), (), r"GHDL simulates VHDL, and the RTL that dais-verif emits is Verilog; give VHDL"),
-            (("--sim", "icarus"), ("a.vhd",), r"--sim icarus is for Verilog, and 'a.vhd' is VHDL; leave --sim out"),
-            (("--sim", "verilator"), ("a.vhdl",), r"--sim verilator is for Verilog, and 'a.vhdl' is VHDL; leave"),
-            (("--sim", "both"), ("a.VHD",), r"--sim both is for Verilog, and 'a.VHD' is VHDL; leave --sim out"),
+            ((), ("a.vhd", "b.v")),
+            (("--sim", "ghdl"), ("a.vhd", "b.sv")),
+            (("--sim", "ghdl"), ("b.v",)),
+            (("--sim", "ghdl"), ()),
+            (("--sim", "icarus"), ("a.vhd",)),
+            (("--sim", "verilator"), ("a.vhdl",)),
+            (("--sim", "both"), ("a.VHD",)),
         ],
+        ids=lambda words: " ".join(words) or "none",
     )
     def test_files_that_do_not_fit(
         self,
@@ -438,19 +442,20 @@ class TestChoice:
         monkeypatch: pytest.MonkeyPatch,
         choice: tuple[str, ...],
         names: tuple[str, ...],
-        message: str,
     ) -> None:
         monkeypatch.chdir(tmp_path)
         for name in names:
             (tmp_path / name).write_text("")
         run = sim(tmp_path, BIT, *map(Path, names), options=choice)
         assert run.ending == ("INVALID_INPUT", 2)
-        assert run.record["message"].startswith(message)
+        assert all(f"'{name}'" in run.record["message"] for name in names)
+        as_recorded(run.record["message"])
 
     def test_data_without_rtl(self, tmp_path: Path) -> None:
         run = sim(tmp_path, BIT, options=("--data", "x.mem"))
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "--data is for RTL that reads files" in run.record["message"]
+        assert "--data" in run.record["message"]
+        as_recorded(run.record["message"])
 
 
 def test_waves(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ _NO_MESSAGE = {"compile", "match", "search", "fullmatch", "sub", "split", "repla
 _PROSE = re.compile(r"(?<![\w-])[a-z]{2,}(?: [a-z]{2,}){2}(?![\w-])")
 _CODE = re.compile(
     r"<=|\(\);|@\(|\$|//|\w = \w|#include|</|--\w+=|\bimport \w+[;\n]|\bfrom \S+ import\b"
-    r"|\bendmodule\b|\b(begin|wire|assign) "
+    r"|\bendmodule\b|\b(begin|wire|assign) |\barchitecture \w+ of "
 )
 #: Words of prose that are also names somewhere.
 _COMMON = """

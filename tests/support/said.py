@@ -26,6 +26,7 @@ _VARYING = {
     r"(?:(?:\.\./)*\.\.)?/tmp/pytest-of-\w+/pytest-\d+/(?:popen-gw\d+/)?[^/\s'\":,;)]*": "TMP",
     r"/tmp/tmp\w+|/\S*/dais-verif-\w{8}\b": "TMP",
     r"(?<=127\.0\.0\.1:)\d+": "PORT",
+    r"/dev/pts/\d+": "PORT",
     r"0x[0-9a-f]{8,}": "ADDRESS",
     r"\b[0-9a-f]{32,}\b": "HASH",
     r"\bSHA256:[A-Za-z0-9+/]{43}": "SHA256:KEY",
