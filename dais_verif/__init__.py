@@ -28,31 +28,29 @@ from dais_verif.base.version import VERSION
 if TYPE_CHECKING:
     from dais_verif.compile import approximation as approx
     from dais_verif.compile import networks
-    from dais_verif.doors.api.approximation import (
-        apply_configuration,
-        convert_configurations,
-        measure_configurations,
-        show_configurations,
-        tune_configurations,
-    )
     from dais_verif.doors.api.functions import (
+        apply_configuration,
         build_bitstream,
         check,
         convert,
+        convert_configurations,
         cover,
         diff,
         emit,
         explain_machine,
         fuzz,
+        measure_configurations,
         mutate,
         prove,
         rank_sensitivity,
         regress,
         run_on_board,
+        show_configurations,
         shrink,
         sign_off,
         simulate,
         synthesize,
+        tune_configurations,
         verify_certificate,
     )
     from dais_verif.doors.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
@@ -216,36 +214,31 @@ find_moved()
 _LATER = {
     **dict.fromkeys(
         (
+            "apply_configuration",
             "build_bitstream",
             "check",
             "convert",
+            "convert_configurations",
             "cover",
             "diff",
             "emit",
             "explain_machine",
             "fuzz",
+            "measure_configurations",
             "mutate",
             "prove",
             "rank_sensitivity",
             "regress",
             "run_on_board",
+            "show_configurations",
             "shrink",
             "sign_off",
             "simulate",
             "synthesize",
+            "tune_configurations",
             "verify_certificate",
         ),
         "doors.api.functions",
-    ),
-    **dict.fromkeys(
-        (
-            "apply_configuration",
-            "convert_configurations",
-            "measure_configurations",
-            "show_configurations",
-            "tune_configurations",
-        ),
-        "doors.api.approximation",
     ),
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "doors.api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),

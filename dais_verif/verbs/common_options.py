@@ -9,9 +9,10 @@ from typing import Any
 from dais_verif.base.errors import RequestError
 from dais_verif.base.verilog_names import is_module_name
 from dais_verif.spec.program import ALL_LAYOUTS
+from dais_verif.spec.program.types import LIMIT
 from dais_verif.verbs.arguments import texts_from
 from dais_verif.verbs.networks.hardware_forms import FORMS
-from dais_verif.verbs.options import option
+from dais_verif.verbs.options import REQUIRED, option
 
 __all__ = [
     "at_once",
@@ -19,8 +20,10 @@ __all__ = [
     "duration",
     "engine",
     "form",
+    "grid",
     "inputs",
     "jobs",
+    "knobs",
     "layout",
     "memory",
     "module_name",
@@ -28,9 +31,11 @@ __all__ = [
     "parallel",
     "paranoid",
     "require_program_rtl",
+    "samples",
     "seconds_from",
     "seed",
     "simulator_of",
+    "strict",
     "suggest",
     "timeout",
     "top",
@@ -69,6 +74,28 @@ def at_once() -> Any:
     """Declare the fused nodes that one member computes as a whole."""
     text = "With --form: compute all of this fused node in one member; may be repeated."
     return option((), text, group="Program", rare=True)
+
+
+def samples() -> Any:
+    """Declare the labelled samples of a network."""
+    return option(REQUIRED, "Samples (.npz): one array per input, and label.", group="Program")
+
+
+def grid() -> Any:
+    """Declare the grid of weights that a knob changes."""
+    text = "Fractional bits of weights that a knob multiplies by 4/3.  [default: 2 more]"
+    return option(None, text, group="Program", least=0, most=LIMIT)
+
+
+def knobs() -> Any:
+    """Declare a table of knobs."""
+    return option(None, "Table of knobs (global_knobs.txt) instead of the built-in one.", group="Program")
+
+
+def strict() -> Any:
+    """Declare that notices of the reader of configurations are errors."""
+    text = "Also refuse questionable entries, such as fp16 with the number of fp32."
+    return option(False, text, group="Program")
 
 
 def vectors(default: int | None, text: str = "Vectors to generate: corners, out-of-range, off-grid, random.") -> Any:

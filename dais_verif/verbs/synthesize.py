@@ -40,7 +40,7 @@ from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
 from dais_verif.verbs.work_folder import WorkFolder, work_folder
 
-__all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
+__all__ = ["TARGETS", "SynthesisRequest", "synthesize"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +103,6 @@ class SynthesisRequest(Request):
         written = (RECORD, *FILES, *(() if self.rtl else ("rtl.v",)))
         delays = self.pipeline.delay_model
         require_no_loss(self.output, written, program=self.program, rtl=self.rtl, delay_model=delays)
-
-
-def require_target(target: str) -> None:
-    """Raise ``RequestError`` unless ``target`` is one of ``TARGETS``."""
-    if target not in tuple(TARGETS):
-        raise RequestError.of("{target} must be one of {known}, not {value!r}.", known=", ".join(TARGETS), value=target)
 
 
 def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> SynthesisRecord:

@@ -17,6 +17,7 @@ from dais_verif.verbs.progress import Progress
 
 if TYPE_CHECKING:
     from dais_verif.doors.api import keywords
+    from dais_verif.record.approximation import AppliedRecord, ConfigurationsRecord, MeasuredRecord, TunedRecord
     from dais_verif.record.build import BuildRecord
     from dais_verif.record.campaigns import FuzzRecord, MutationRecord, RegressionRecord, ShrinkRecord
     from dais_verif.record.check import CheckRecord
@@ -32,23 +33,28 @@ if TYPE_CHECKING:
     from dais_verif.record.synthesis import SynthesisRecord
 
 __all__ = [
+    "apply_configuration",
     "build_bitstream",
     "check",
     "convert",
+    "convert_configurations",
     "cover",
     "diff",
     "emit",
     "explain_machine",
     "fuzz",
+    "measure_configurations",
     "mutate",
     "prove",
     "rank_sensitivity",
     "regress",
     "run_on_board",
+    "show_configurations",
     "shrink",
     "sign_off",
     "simulate",
     "synthesize",
+    "tune_configurations",
     "verify_certificate",
 ]
 
@@ -328,4 +334,96 @@ def verify_certificate(
     much. ``bitstream``: the bitstream that will be loaded into a device; its configuration must equal that of the
     certified bitstream. The verdict is PASS or NOT_SIGNED_OFF, with ``findings``. Raises ``InputError`` if there is no
     certificate.
+    """
+
+
+# Approximation configurations
+
+
+@asks("approximation.show:show_configurations", "approximation.show:ShowConfigurationsRequest")
+def show_configurations(
+    configurations: _Path, *, progress: Progress | None = None, **options: Unpack[keywords.ShowConfigurations]
+) -> ConfigurationsRecord:
+    """Describe the approximation configurations in a file: the gain and cost of each, and the knob of each node.
+
+    ``config``: describe only the configuration with this name. ``pareto``: describe only the configurations on the
+    curve that HPVM's runtime keeps. ``strict``: also refuse questionable entries whose meaning is still clear.
+    ``knobs``: a file with a table of knobs, instead of the built-in one. Raises ``InputError`` with line and token if
+    the file cannot be read.
+    """
+
+
+@asks("approximation.convert:convert_configurations", "approximation.convert:ConvertConfigurationsRequest")
+def convert_configurations(
+    configurations: _Path,
+    output: _Path,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[keywords.ConvertConfigurations],
+) -> ConfigurationsRecord:
+    """Write approximation configurations to the file ``output``, in the form of HPVM's tuner.
+
+    Text in this form is written byte for byte, and numbers keep their digits. ``strict``, ``knobs`` and errors are the
+    same as in ``show_configurations``.
+    """
+
+
+@asks("approximation.apply:apply_configuration", "approximation.apply:ApplyRequest")
+def apply_configuration(
+    network: _Path,
+    configurations: _Path,
+    config: str | None,
+    output: _Path,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[keywords.ApplyConfiguration],
+) -> AppliedRecord:
+    """Apply configuration ``config`` to the network in an ONNX file, and write a program into the folder ``output``.
+
+    Without ``config`` and ``select``, the first configuration is applied.
+    ``form``: ``unrolled``, or a machine, ``memory`` or ``stream``; ``parallel``: the maximum number of parallel members
+    per stage of the form ``memory``; ``at_once``: the numbers of fused nodes, each of which one member computes as a
+    whole. ``select``: instead of ``config``, names of configurations, separated by commas, for a machine with an input
+    that selects one of them. ``grid``: the number of fractional bits of weights that a knob has multiplied by 4/3.
+    Raises ``ConfigurationError`` with the line if a configuration is for another network, ``NetworkError`` with node
+    and reason if a knob cannot be applied.
+    """
+
+
+@asks("approximation.measure:measure_configurations", "approximation.measure:MeasureRequest")
+def measure_configurations(
+    network: _Path,
+    configurations: _Path,
+    data: _Path,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[keywords.MeasureConfigurations],
+) -> MeasuredRecord:
+    """Measure every configuration of a file on the samples of an ``.npz`` file, with the golden model.
+
+    ``data``: one array per input, and an array of labels. ``budget``: the largest loss that is allowed, in percent; the
+    verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that cause a large
+    difference, and let the solver tighten the bounds, for ``timeout`` seconds per output. ``target``: also synthesize
+    each configuration for ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells; ``form``: the form of the
+    design, ``unrolled`` or ``memory``; ``parallel``: the maximum number of parallel members per stage. ``output``: a
+    folder for files with measured columns: one with all configurations, and one for each curve of loss against a gain.
+    """
+
+
+@asks("approximation.tune:tune_configurations", "approximation.tune:TuneRequest")
+def tune_configurations(
+    network: _Path,
+    data: _Path,
+    output: _Path,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[keywords.TuneConfigurations],
+) -> TunedRecord:
+    """Search for configurations of the network in an ONNX file, and write the best ones to ``output``.
+
+    ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: the maximum number
+    of configurations that are measured; measurements are kept beside ``output``, and ``resume`` continues from them.
+    ``half``: layers may also compute in half precision. ``cluster``: measure on Dask workers, named as in ``regress``.
+    ``random``: try ``tries`` random configurations instead of searching, for comparison. The same ``seed`` gives the
+    same result, with or without a cluster.
     """

@@ -9,6 +9,22 @@ from dais_verif.golden import Engine
 
 _Path = str | PathLike[str]
 
+class ApplyConfiguration(TypedDict, total=False):
+    """The options of ``apply_configuration``."""
+
+    select: str | None
+    """Configurations to apply, separated by commas: one machine, with an input that selects one."""
+    form: str
+    """Form of a network."""
+    parallel: int
+    """With --form memory: number of members of a stage computed in parallel."""
+    at_once: Sequence[int] | None
+    """With --form: compute all of this fused node in one member; may be repeated."""
+    grid: int | None
+    """Fractional bits of weights that a knob multiplies by 4/3.  [default: 2 more]."""
+    knobs: _Path | None
+    """Table of knobs (global_knobs.txt) instead of the built-in one."""
+
 class BuildBitstream(TypedDict, total=False):
     """The options of ``build_bitstream``."""
 
@@ -65,6 +81,14 @@ class Convert(TypedDict, total=False):
     """Target format, if not the one that the suffix of OUTPUT selects."""
     layout: str | None
     """Layout of the binary; detected if not given."""
+
+class ConvertConfigurations(TypedDict, total=False):
+    """The options of ``convert_configurations``."""
+
+    strict: bool
+    """Also refuse questionable entries, such as fp16 with the number of fp32."""
+    knobs: _Path | None
+    """Table of knobs (global_knobs.txt) instead of the built-in one."""
 
 class Cover(TypedDict, total=False):
     """The options of ``cover``."""
@@ -209,6 +233,30 @@ class Fuzz(TypedDict, total=False):
     """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
     output: _Path
     """Folder for kept cases."""
+
+class MeasureConfigurations(TypedDict, total=False):
+    """The options of ``measure_configurations``."""
+
+    budget: float | str | None
+    """Choose the fastest with at most this loss; exit code 7 if there is none."""
+    output: _Path | None
+    """Folder for measured.txt: the file with measured columns."""
+    bound: bool
+    """Tighten bounds: search for large differences, then ask the solver."""
+    timeout: float
+    """Solver time limit for each output, in seconds."""
+    target: str | None
+    """Also synthesize each configuration for this target: cells and depth."""
+    form: str
+    """Form of a network."""
+    parallel: int
+    """With --form memory: number of members of a stage computed in parallel."""
+    grid: int | None
+    """Fractional bits of weights that a knob multiplies by 4/3.  [default: 2 more]."""
+    knobs: _Path | None
+    """Table of knobs (global_knobs.txt) instead of the built-in one."""
+    jobs: int | None
+    """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
 
 class Mutate(TypedDict, total=False):
     """The options of ``mutate``."""
@@ -441,6 +489,18 @@ class RunOnBoard(TypedDict, total=False):
     output: _Path | None
     """Folder for result.json and the progress of the run."""
 
+class ShowConfigurations(TypedDict, total=False):
+    """The options of ``show_configurations``."""
+
+    config: str | None
+    """Only this configuration, node by node."""
+    pareto: bool
+    """Only configurations on the curve that HPVM's runtime keeps."""
+    strict: bool
+    """Also refuse questionable entries, such as fp16 with the number of fp32."""
+    knobs: _Path | None
+    """Table of knobs (global_knobs.txt) instead of the built-in one."""
+
 class Shrink(TypedDict, total=False):
     """The options of ``shrink``."""
 
@@ -649,6 +709,28 @@ class Synthesize(TypedDict, total=False):
     """Memory limit for each process (Yosys, its ABC, nextpnr), in megabytes."""
     output: _Path | None
     """Folder to keep: netlist.v, synth.json, RTL, script, log."""
+
+class TuneConfigurations(TypedDict, total=False):
+    """The options of ``tune_configurations``."""
+
+    budget: float | str
+    """The largest loss that is allowed."""
+    tries: int
+    """Largest number of configurations to measure."""
+    half: bool
+    """Also let convolutions compute in half precision."""
+    resume: bool
+    """Continue an earlier search from its measurements: OUTPUT.tried.json."""
+    random: bool
+    """Draw configurations at random instead, as a baseline for the search."""
+    cluster: str | None
+    """Measure on Dask: local[:N], tls://host:port of a scheduler, slurm[:N] or lsf[:N]."""
+    seed: int
+    """Seed of the generated vectors."""
+    grid: int | None
+    """Fractional bits of weights that a knob multiplies by 4/3.  [default: 2 more]."""
+    jobs: int | None
+    """Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs."""
 
 class VerifyCertificate(TypedDict, total=False):
     """The options of ``verify_certificate``."""

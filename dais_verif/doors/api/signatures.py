@@ -43,9 +43,8 @@ def asks(
                     near = get_close_matches(name, signature.parameters, n=1)
                     hint = f"; did you mean {near[0]!r}?" if near else ""
                     raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
-            bound = own.bind(*arguments, **keywords)
-            bound.apply_defaults()
-            given = {**bound.arguments, **bound.arguments["options"]}
+            defaults = {one.name: one.default for one in own.parameters.values() if one.default is not one.empty}
+            given = {**defaults, **signature.bind(*arguments, **keywords).arguments}
             progress = given.pop("progress")
             done = _loaded(run)(from_keywords(_loaded(request), given), progress=listener(progress))
             return cast(_Result, done if isinstance(done, Record) else done.record)

@@ -6,11 +6,10 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dais_verif.base.errors import RequestError
 from dais_verif.base.files import read_plain
-from dais_verif.base.own_command import own_command
 from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 from dais_verif.compile.approximation import ConfigurationFile, text_of
@@ -18,15 +17,13 @@ from dais_verif.compile.networks.approximate import approximate
 from dais_verif.record.approximation import AppliedRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.spec.program import write_binary
-from dais_verif.spec.program.types import LIMIT
 from dais_verif.subject.applied_folder import CONFIGURATION, MANIFEST, PROGRAM
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.approximation.opened import Opened, open_network
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
 from dais_verif.verbs.networks.build import build_network
 from dais_verif.verbs.networks.hardware_forms import require_form
+from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.overwrite_guard import write_folder
-from dais_verif.verbs.programs import require_range
 from dais_verif.verbs.progress import SILENT, Progress
 
 __all__ = ["ApplyRequest", "apply_configuration"]
@@ -36,31 +33,31 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyRequest:
-    """An ONNX file, a file of configurations, the name of one (None: the first), and the folder to write.
+class ApplyRequest(Request):
+    """An ONNX file, a file of configurations, and what of it to apply."""
 
-    ``grid``: the number of fractional bits of weights that a knob has multiplied by 4/3; None: 2 more than before.
-    ``form``: ``unrolled``, a program; or a machine form such as ``memory``, a machine with memories. ``parallel``: the
-    largest number of parallel members per stage. ``at_once``: fused nodes, each of which one member computes as a
-    whole. ``select``: instead of ``config``, names of configurations, separated by commas; the result is one machine
-    with an input that selects the configuration.
-    """
+    verb: ClassVar[str] = "approx apply"
 
     network: Path
     configurations: Path
-    output: Path
-    config: str | None = None
-    select: str | None = None
-    form: str = "unrolled"
-    parallel: int = 1
-    at_once: tuple[int, ...] = ()
-    grid: int | None = None
-    knobs: Path | None = None
-    command: str | None = None
+    config: str | None = option(
+        None, "The configuration to apply.  [default: the first]", group="Program", metavar="NAME"
+    )
+    select: str | None = option(
+        None,
+        "Configurations to apply, separated by commas: one machine, with an input that selects one.",
+        group="Program",
+        metavar="NAMES",
+    )
+    form: str = common.form()
+    parallel: int = common.parallel()
+    at_once: tuple[int, ...] = common.at_once()
+    output: Path = common.output("Output folder; that of an earlier call is replaced.", REQUIRED, writes="folder")
+    grid: int | None = common.grid()
+    knobs: Path | None = common.knobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_range("grid", self.grid, 0, LIMIT)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
         require_form(self.form, self.parallel, self.at_once)
         if self.config is not None and self.select is not None:
             raise RequestError.of("name one configuration with {config}, or several with {select}.")
@@ -74,19 +71,9 @@ class ApplyRequest:
         """The names of configurations; their positions are the numbers by which the machine selects them."""
         return [self.config] if self.config is not None else [name.strip() for name in (self.select or "").split(",")]
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--config": self.config,
-            "--select": self.select,
-            "--form": None if self.form == "unrolled" else self.form,
-            "--parallel": None if self.parallel == 1 else self.parallel,
-            "--grid": self.grid,
-            "--knobs": self.knobs,
-            "-o": self.output,
-        }
-        at_once = [word for number in self.at_once for word in ("--at-once", str(number))]
-        return ["approx", "apply", str(self.network), str(self.configurations), *option_words(valued, {}), *at_once]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.network), str(self.configurations)]
 
 
 def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -> AppliedRecord:
@@ -171,6 +158,6 @@ def _record(request: ApplyRequest, opened: Opened, **found: Any) -> AppliedRecor
         sha256=opened.sha256,
         output=str(request.output),
         warnings=opened.warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
         **found,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from dais_verif.base.own_command import own_command
 from dais_verif.base.verdict import Verdict
 from dais_verif.compile.approximation import ConfigurationFile, normal, text_of, write
 from dais_verif.record.approximation import ConfigurationsRecord
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.approximation.opened import count_of, describe, open_configurations, words_of_knobs
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs.options import REQUIRED, Request
 from dais_verif.verbs.overwrite_guard import require_no_loss
 from dais_verif.verbs.progress import SILENT, Progress
 
@@ -20,26 +20,23 @@ __all__ = ["ConvertConfigurationsRequest", "convert_configurations"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertConfigurationsRequest:
-    """A file of configurations, and the file to write. ``strict``: treat notices of the reader as errors.
+class ConvertConfigurationsRequest(Request):
+    """A file of configurations, and the file to write."""
 
-    ``knobs``: a table of knobs, instead of the built-in one.
-    """
+    verb: ClassVar[str] = "approx convert"
 
     configurations: Path
-    output: Path
-    strict: bool = False
-    knobs: Path | None = None
-    command: str | None = None
+    output: Path = common.output("The file to write.", REQUIRED, writes="file")
+    strict: bool = common.strict()
+    knobs: Path | None = common.knobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
+    def require(self) -> None:
+        """Raise ``RequestError`` if the output would destroy what is read."""
         require_no_loss(self.output, configurations=self.configurations, knobs=self.knobs)
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        options = option_words({"-o": self.output, "--knobs": self.knobs}, {"--strict": self.strict})
-        return ["approx", "convert", str(self.configurations), *options]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.configurations)]
 
 
 def convert_configurations(
@@ -63,7 +60,7 @@ def convert_configurations(
         output=str(request.output),
         changes=changes,
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.base.errors import ApproximationError, InputError, RequestError
 from dais_verif.base.files import make_folder, write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.verdict import Verdict
 from dais_verif.compile.approximation import Configuration, ConfigurationFile, pareto, text_of
 from dais_verif.compile.approximation.choice import Accuracy, choose_within
@@ -26,16 +25,14 @@ from dais_verif.compile.networks.hardware.memory import memory_latency, memory_n
 from dais_verif.record.approximation import Measured, MeasuredRecord
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
-from dais_verif.spec.program.types import LIMIT
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
 from dais_verif.verbs.approximation.opened import Opened, Samples, open_network, read_samples
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
 from dais_verif.verbs.networks.hardware_forms import require_form
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.overwrite_guard import earlier_record, require_no_loss
-from dais_verif.verbs.programs import require_positive, require_range
 from dais_verif.verbs.progress import SILENT, Progress
-from dais_verif.verbs.synthesize import SynthesisRequest, require_target, synthesize
+from dais_verif.verbs.synthesize import TARGETS, SynthesisRequest, synthesize
 
 __all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
@@ -47,64 +44,54 @@ _CURVES = {by: f"pareto_{by}.txt" for by in ("speedup", "cycles", *_CELLS)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureRequest:
-    """An ONNX file, a file of configurations, and an ``.npz`` file of samples with labels.
+class MeasureRequest(Request):
+    """An ONNX file, a file of configurations, and samples with labels on which to measure them."""
 
-    ``budget``: the largest loss that is allowed, in percent, inclusive. ``grid``: as for ``ApplyRequest``.
-    ``bound``: search for inputs with large differences, and let the solver lower the bounds, ``timeout`` seconds for
-    each output. ``target``: synthesize every configuration for this target, and count the cells of the
-    unrolled network, or, with another ``form``, the cells of the network as a machine with at most ``parallel``
-    parallel members per stage. ``output``: a folder for the file with measured columns.
-    """
+    verb: ClassVar[str] = "approx measure"
 
     network: Path
     configurations: Path
-    data: Path
-    budget: str | None = None
-    grid: int | None = None
-    bound: bool = False
-    timeout: float = 10.0
-    target: str | None = None
-    form: str = "unrolled"
-    parallel: int = 1
-    knobs: Path | None = None
-    jobs: int | None = None
-    output: Path | None = None
-    command: str | None = None
+    data: Path = common.samples()
+    budget: str | None = option(
+        None,
+        "Choose the fastest with at most this loss; exit code 7 if there is none.",
+        group="Program",
+        metavar="PERCENT",
+        take=lambda value: None if value is None else str(value),
+        accepts="float | str",
+    )
+    output: Path | None = common.output("Folder for measured.txt: the file with measured columns.", writes="folder")
+    bound: bool = option(False, "Tighten bounds: search for large differences, then ask the solver.", group="Program")
+    timeout: float = common.timeout(10.0, "Solver time limit for each output, in seconds.", always=False)
+    target: str | None = option(
+        None,
+        "Also synthesize each configuration for this target: cells and depth.",
+        group="Synthesis",
+        choices=tuple(TARGETS),
+    )
+    form: str = common.form()
+    parallel: int = common.parallel()
+    grid: int | None = common.grid()
+    knobs: Path | None = common.knobs()
+    jobs: int | None = common.jobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_range("grid", self.grid, 0, LIMIT)
-        require_positive(timeout=self.timeout)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other, or the output would destroy what is read."""
         require_form(self.form, self.parallel)
         if self.form == "stream":
             raise RequestError.of(
                 "{form} stream is not measured: synthesize the folder of `approx apply --form stream`."
             )
-        if self.target is not None:
-            require_target(self.target)
-        elif self.form != "unrolled":
+        if self.target is None and self.form != "unrolled":
             raise RequestError.of("{form} {value} is for synthesis: add {target}.", value=self.form)
         if self.budget is not None:
             exact_budget(self.budget)
         read = {"network": self.network, "configurations": self.configurations, "data": self.data}
         require_no_loss(self.output, (_FILE, _RECORD, *_CURVES.values()), **read, knobs=self.knobs)
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--data": self.data,
-            "--budget": self.budget,
-            "--grid": self.grid,
-            "--timeout": self.timeout if self.bound else None,
-            "--target": self.target,
-            "--form": None if self.form == "unrolled" else self.form,
-            "--parallel": None if self.parallel == 1 else self.parallel,
-            "--knobs": self.knobs,
-            "-o": self.output,
-        }
-        words = option_words(valued, {"--bound": self.bound})
-        return ["approx", "measure", str(self.network), str(self.configurations), *words]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.network), str(self.configurations)]
 
 
 def measure_configurations(request: MeasureRequest, *, progress: Progress = SILENT) -> MeasuredRecord:
@@ -173,7 +160,7 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         sharpened=request.bound,
         output=None if request.output is None else str(request.output),
         warnings=opened.warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
     if request.output is not None:
         make_folder(request.output)

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from dais_verif.base.errors import RequestError
-from dais_verif.base.own_command import own_command
 from dais_verif.base.verdict import Verdict
 from dais_verif.record.approximation import ConfigurationInfo, ConfigurationsRecord
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.approximation.opened import count_of, describe, open_configurations, words_of_knobs
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs.options import Request, option
 from dais_verif.verbs.progress import SILENT, Progress
 
 __all__ = ["ShowConfigurationsRequest", "show_configurations"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowConfigurationsRequest:
-    """A file of configurations. ``config``: show only this one, node by node; ``pareto``: only the runtime's curve.
+class ShowConfigurationsRequest(Request):
+    """A file of configurations, and which of them to show."""
 
-    ``strict``: treat notices of the reader as errors. ``knobs``: a table of knobs, instead of the built-in one.
-    """
+    verb: ClassVar[str] = "approx show"
 
     configurations: Path
-    config: str | None = None
-    pareto: bool = False
-    strict: bool = False
-    knobs: Path | None = None
-    command: str | None = None
+    config: str | None = option(None, "Only this configuration, node by node.", group="Program", metavar="NAME")
+    pareto: bool = option(False, "Only configurations on the curve that HPVM's runtime keeps.", group="Program")
+    strict: bool = common.strict()
+    knobs: Path | None = common.knobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
+    def require(self) -> None:
+        """Raise ``RequestError`` if options contradict each other."""
         if self.config is not None and self.pareto:
             raise RequestError.of("{config} names one configuration and {pareto} asks for several: give one of them.")
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        options = option_words(
-            {"--config": self.config, "--knobs": self.knobs}, {"--pareto": self.pareto, "--strict": self.strict}
-        )
-        return ["approx", "show", str(self.configurations), *options]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.configurations)]
 
 
 def show_configurations(request: ShowConfigurationsRequest, *, progress: Progress = SILENT) -> ConfigurationsRecord:
@@ -64,7 +59,7 @@ def show_configurations(request: ShowConfigurationsRequest, *, progress: Progres
         output=None,
         changes=[],
         warnings=warnings,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dais_verif.base.errors import ApproximationError, ClusterFailure, InputError, ToolError
 from dais_verif.base.files import read_plain, write_atomically
-from dais_verif.base.own_command import own_command
 from dais_verif.base.structs import decoded
 from dais_verif.base.verdict import Verdict
 from dais_verif.base.version import VERSION
@@ -25,15 +24,13 @@ from dais_verif.campaigns.regression.cluster import check_name, connect
 from dais_verif.compile.approximation import parse, text_of
 from dais_verif.compile.networks.approximate import approximate
 from dais_verif.record.approximation import TunedRecord
-from dais_verif.spec.program.types import LIMIT
+from dais_verif.verbs import common_options as common
 from dais_verif.verbs.approximation.bounds import exact_outputs
 from dais_verif.verbs.approximation.choices import Choice, Space, choice_of, word_of
 from dais_verif.verbs.approximation.measure import exact_budget
 from dais_verif.verbs.approximation.opened import Samples, read_network, read_samples
-from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
+from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.overwrite_guard import require_no_loss
-from dais_verif.verbs.programs import require_counts, require_range
 from dais_verif.verbs.progress import SILENT, Progress
 
 __all__ = ["Search", "Trial", "TuneRequest", "Workers", "tune_configurations"]
@@ -43,34 +40,39 @@ _MOST_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneRequest:
-    """An ONNX file, labelled samples, the largest loss that is allowed in percent, and the file to write.
+class TuneRequest(Request):
+    """An ONNX file, labelled samples, the largest loss that is allowed, and the file to write."""
 
-    ``tries``: the largest number of configurations to measure. ``half``: half precision may be chosen, too. ``resume``:
-    reuse the measurements of an earlier search with the same network and samples, which are kept beside ``output``.
-    ``cluster``: measure on workers of Dask, named as for ``regress``; the result is the same. ``random``: draw
-    ``tries`` configurations at random instead, all equally likely, as a baseline for the search.
-    """
+    verb: ClassVar[str] = "approx tune"
 
     network: Path
-    data: Path
-    budget: str
-    output: Path
-    tries: int = 200
-    half: bool = False
-    seed: int = 0
-    grid: int | None = None
-    resume: bool = False
-    random: bool = False
-    cluster: str | None = None
-    jobs: int | None = None
-    command: str | None = None
+    data: Path = common.samples()
+    budget: str = option(
+        REQUIRED,
+        "The largest loss that is allowed.",
+        group="Program",
+        metavar="PERCENT",
+        take=str,
+        accepts="float | str",
+    )
+    output: Path = common.output("The file of configurations to write.", REQUIRED, writes="file")
+    tries: int = option(
+        200, "Largest number of configurations to measure.", group="Program", least=1, most=1_000_000, always=True
+    )
+    half: bool = option(False, "Also let convolutions compute in half precision.", group="Program")
+    resume: bool = option(
+        False, "Continue an earlier search from its measurements: OUTPUT.tried.json.", group="Runs", told=False
+    )
+    random: bool = option(
+        False, "Draw configurations at random instead, as a baseline for the search.", group="Program"
+    )
+    cluster: str | None = common.cluster("Measure")
+    seed: int = common.seed()
+    grid: int | None = common.grid()
+    jobs: int | None = common.jobs()
 
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_counts(seed=self.seed)
-        require_range("tries", self.tries, 1, 1_000_000)
-        require_range("grid", self.grid, 0, LIMIT)
+    def require(self) -> None:
+        """Raise ``RequestError`` if the budget is none, or the output would destroy what is read."""
         exact_budget(self.budget)
         if self.cluster is not None:
             check_name(self.cluster)
@@ -81,23 +83,9 @@ class TuneRequest:
         """The file with all measurements."""
         return self.output.with_name(f"{self.output.name}.tried.json")
 
-    def words(self) -> list[str]:
-        """Return the arguments of ``dais-verif`` for this request."""
-        valued = {
-            "--data": self.data,
-            "--budget": self.budget,
-            "--tries": self.tries,
-            "--seed": self.seed,
-            "--grid": self.grid,
-            "--cluster": self.cluster,
-            "-o": self.output,
-        }
-        return [
-            "approx",
-            "tune",
-            str(self.network),
-            *option_words(valued, {"--half": self.half, "--random": self.random}),
-        ]
+    def arguments(self) -> list[str]:
+        """Return the words before the options."""
+        return [str(self.network)]
 
 
 @dataclass
@@ -153,7 +141,7 @@ def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) ->
         configurations=[one.name for one in file.configurations],
         output=str(request.output),
         seed=request.seed,
-        reproduce=own_command(request.words()) if request.command is None else request.command,
+        reproduce=request.reproduce(),
     )
 
 
