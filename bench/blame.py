@@ -11,6 +11,7 @@ counted apart.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import re
 import sys
@@ -35,6 +36,7 @@ from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.spec.program import Program, load
 from dais_verif.verbs.proof.deep_stack import run_deep
 from dais_verif.verbs.proof.reading import RtlReader
+from dais_verif.verbs.suggestion import Suggestion, suggested
 
 ROOT = Path(__file__).parents[1]
 CORPUS, ALIR = ROOT / "tests" / "corpus", ROOT / "tests" / "alir"
@@ -54,6 +56,8 @@ ANSWERS = (
 _TELLING = 7
 #: Seconds for one fault.
 _SECONDS = 30.0
+#: The page has the tables between these lines.
+_BEGIN, _END = "<!-- results -->", "<!-- end of results -->"
 
 
 class Fault(NamedTuple):
@@ -101,6 +105,8 @@ class Case:
 
     def _all(self, dice: random.Random) -> Iterator[Fault]:
         for one in all_mutants(self.files):
+            if one.new.startswith("begin "):  # a second assignment, as nobody writes it
+                continue
             yield Fault(one.kind, one.file, one.offset, one.old, one.new)
         for name, text in self.files.items():
             if not name.endswith(".vhd"):
@@ -137,12 +143,19 @@ def _modules(text: str) -> Iterator[tuple[int, int]]:
 
 
 class Result(NamedTuple):
-    """What was found of a fault: an answer, whether the first line claims to explain all, and its suggestion."""
+    """What was found of a fault.
+
+    ``claimed``: a wrong line was not called a guess. ``edits``: none, ``other`` or ``undone``: whether edits were found
+    with which all outputs are right, and whether they undo the fault. ``proved``: these edits were proved. ``seconds``:
+    without the search for edits, and ``edit_seconds`` with it.
+    """
 
     answer: str
-    claimed: bool
-    edit: str
-    seconds: float
+    claimed: bool = False
+    edits: str = "none"
+    proved: bool = False
+    seconds: float = 0.0
+    edit_seconds: float = 0.0
 
 
 def main() -> int:
@@ -152,9 +165,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--writer", help="only writers whose names begin so")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many minutes")
+    parser.add_argument("--keep", type=Path, help="add the results to this file")
+    parser.add_argument("--of", type=Path, nargs="+", help="plant nothing; show the results in these files")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--show", action="store_true", help="show each fault that is not found first")
     options = parser.parse_args()
+    if options.of:
+        results: dict[tuple[str, str, int], list[Result]] = defaultdict(list)
+        for row in (json.loads(line) for path in options.of for line in path.read_text().splitlines()):
+            results[row[0], row[1], row[2]].append(Result(*row[3:]))
+        _show(results, options.page)
+        return 0
     return run_deep(lambda: _run(options))
 
 
@@ -186,6 +207,9 @@ def _run(options: Any) -> int:
             result, lines = _judged(case, faults)
             kind = faults[0].kind if len(faults) == 1 else "two faults"
             results[case.writer, kind, case.program.n_ops].append(result)
+            if options.keep:
+                with options.keep.open("a") as kept:
+                    print(json.dumps([case.writer, kind, case.program.n_ops, *result]), file=kept)
             done += 1
             if options.show and result.answer not in ("first", "no difference"):
                 where = ", ".join(f"{one.line(case.files)} {one.old!r} -> {one.new!r}" for one in faults)
@@ -194,11 +218,16 @@ def _run(options: Any) -> int:
         if not drawn and len(planted) == len(cases) and not any(planted.values()):
             break
         turn += 1
-    text = _page(results, done, options.seed)
-    print(text)
-    if options.page:
-        write_atomically(PAGE, text.encode())
+    _show(results, options.page)
     return 0
+
+
+def _show(results: Mapping[tuple[str, str, int], list[Result]], page: bool) -> None:
+    text = _page(results)
+    print(text)
+    if page:
+        begin, _, rest = PAGE.read_text().partition(_BEGIN)
+        write_atomically(PAGE, f"{begin}{_BEGIN}\n\n{text}\n{_END}{rest.partition(_END)[2]}".encode())
 
 
 def _judged(case: Case, faults: list[Fault]) -> tuple[Result, Any]:
@@ -206,17 +235,20 @@ def _judged(case: Case, faults: list[Fault]) -> tuple[Result, Any]:
     for one in sorted(faults, key=lambda one: -one.offset):
         text = files[one.file]
         files[one.file] = text[: one.offset] + one.new + text[one.offset + len(one.old) :]
-    begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        found = _found(case, files, Path(folder))
-    seconds = time.process_time() - begun
+        found, edits, seconds = _found(case, files, Path(folder))
+    result = Result("", seconds=seconds[0], edit_seconds=sum(seconds))
     if isinstance(found, str):
-        return Result(found, False, "", seconds), found
+        return result._replace(answer=found), found
     if found.ports:
-        return Result("at the ports", False, "", seconds), found.ports
+        return result._replace(answer="at the ports"), found.ports
     if found == Frontier(vectors=found.vectors):
-        return Result("no difference", False, "", seconds), ""
-    signals = [[Path(line).name for line in one.lines] for one in found.signals]
+        return result._replace(answer="no difference"), ""
+    mended = {one.number: f"{one.file.name}:{one.line}" for one in edits}
+    signals = []
+    for number, one in enumerate(found.signals):
+        own = [mended[number]] if number in mended else []
+        signals.append(list(dict.fromkeys([*own, *(Path(line).name for line in one.lines)])))
     lines = [line for some in signals for line in some]
     lines += [Path(one.where).name for one in (*found.moved, *found.untimely)]
     planted = {one.line(case.files) for one in faults}
@@ -227,27 +259,42 @@ def _judged(case: Case, faults: list[Fault]) -> tuple[Result, Any]:
         answer = "first"
     else:
         answer = "among three" if min(places) < 3 else "named later"
-    claimed = any(one.explains for one in found.signals)
-    return Result(answer, claimed and answer == "elsewhere", "", seconds), (
-        found.ports,
-        found.moved,
-        signals,
-        found.timing,
-    )
+    claimed = answer == "elsewhere" and any(one.explains for one in found.signals)
+    texts = {one.file.name: one.text for one in edits}  # the last one of a file has all its edits
+    undone = bool(edits) and all(_plain(text) == _plain(case.files[name]) for name, text in texts.items())
+    kind = "undone" if undone else "other" if edits else "none"
+    proved = bool(edits) and edits[0].proved
+    said = (found.ports, found.moved, signals, found.timing, [(one.old, one.new) for one in edits])
+    return result._replace(answer=answer, claimed=claimed, edits=kind, proved=proved), said
 
 
-def _found(case: Case, files: Mapping[str, str], folder: Path) -> Frontier | str:
+def _plain(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def _found(
+    case: Case, files: Mapping[str, str], folder: Path
+) -> tuple[Frontier | str, list[Suggestion], tuple[float, float]]:
+    """Return what is wrong, or why it is not known; edits; and CPU seconds without and for these."""
     for name, text in files.items():
         (folder / name).write_text(text)
     design = RtlDesign(tuple(folder / name for name in files), case.top)
     reader = RtlReader.of("slang", design, folder / "yosys", foreign=True)
+    begun, middle = time.process_time(), 0.0
+    found: Frontier | str
+    edits: list[Suggestion] = []
     try:
-        with time_limit(_SECONDS), reader.readable("slang", reader.in_verilog(design)) as read:
-            return find_frontier(case.program, read(), case.dut)
+        with time_limit(_SECONDS):
+            with reader.readable("slang", reader.in_verilog(design)) as read:
+                found = find_frontier(case.program, read(), case.dut)
+            middle = time.process_time()
+            edits = suggested(case.program, design, case.dut, reader, found, folder / "edits")
     except OutOfTime:
-        return "too slow"
+        found = "too slow"
     except DaisError:
-        return "refused"
+        found = "refused"
+    end = time.process_time()
+    return found, edits, ((middle or end) - begun, end - (middle or end))
 
 
 def _cases() -> Iterator[Case]:
@@ -339,8 +386,8 @@ def _unnamed(text: str) -> str:
     return re.sub(r"\b(?:op|neg)_\d+(?:_s\d+)?\b", lambda match: numbers[match[0]], text)
 
 
-def _page(results: Mapping[tuple[str, str, int], list[Result]], done: int, seed: int) -> str:
-    text = [f"{done} faults, seed {seed}.", ""]
+def _page(results: Mapping[tuple[str, str, int], list[Result]]) -> str:
+    text = [f"{sum(map(len, results.values()))} faults.", ""]
     for part, what in ((0, "RTL"), (1, "fault")):
         rows: dict[str, list[Result]] = defaultdict(list)
         for key, some in results.items():
@@ -350,11 +397,23 @@ def _page(results: Mapping[tuple[str, str, int], list[Result]], done: int, seed:
     sizes: dict[str, list[Result]] = defaultdict(list)
     for (_, _, ops), some in results.items():
         sizes["up to 500 ops" if ops <= 500 else "501 to 3000 ops" if ops <= 3000 else "over 3000 ops"] += some
-    text += ["| program | faults | median, CPU s | largest, CPU s |", "|---|---|---|---|"]
+    text += ["| program | faults | median, CPU s | largest, CPU s | with edits: median | largest |", "|---" * 6 + "|"]
     for name, some in sorted(sizes.items()):
-        seconds = [one.seconds for one in some]
-        text.append(f"| {name} | {len(some)} | {median(seconds):.2f} | {max(seconds):.1f} |")
+        cells = [f"{pick(kind):.2f}" for kind in _seconds(some) for pick in (median, max)]
+        text.append(f"| {name} | {len(some)} | {' | '.join(cells)} |")
+    mended = [one for some in results.values() for one in some if one.answer in ANSWERS[:_TELLING]]
+    edits = Counter(one.edits for one in mended)
+    proved = sum(one.proved for one in mended)
+    text += [
+        "",
+        "| wrong RTL | edits that undo the fault | other edits with all outputs right | of all, proved | no edit |",
+    ]
+    text += ["|---" * 5 + "|", f"| {len(mended)} | {edits['undone']} | {edits['other']} | {proved} | {edits['none']} |"]
     return "\n".join(text) + "\n"
+
+
+def _seconds(some: list[Result]) -> tuple[list[float], list[float]]:
+    return [one.seconds for one in some], [one.edit_seconds for one in some]
 
 
 def _table(what: str, rows: Mapping[str, list[Result]]) -> list[str]:

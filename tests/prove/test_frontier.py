@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support.da4ml_rtl import need_ghdl
 
 from dais_verif.hardware.ports.interface import Clocking, Dut, packed
@@ -246,3 +247,36 @@ def test_a_fault_in_vhdl_is_found_at_its_line(tmp_path: Path) -> None:
         if lines != ([f"m.vhd:{line(old, VHDL)}"] if old else []):
             wrong.append((new, lines))
     assert not wrong
+
+
+@pytest.mark.parametrize("vhdl", [False, True])
+def test_a_wrong_entry_of_a_table_is_named(tmp_path: Path, vhdl: bool) -> None:
+    values = [7, 1, 3, 15, 2, 9, 12, 5]
+    program = Program.build(
+        [(-1, 0, -1, 0, (0, 3, 0)), (8, 0, -1, 0, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0], tables=[values]
+    )
+    if vhdl:
+        need_ghdl()
+        entries = "".join(f'      when "{n:03b}" => y <= "{value ^ (n == 5):04b}";\n' for n, value in enumerate(values))
+        text = (
+            "library ieee;\nuse ieee.std_logic_1164.all;\nentity model is\n"
+            "  port (model_inp : in std_logic_vector(2 downto 0); model_out : out std_logic_vector(3 downto 0));\n"
+            "end entity;\narchitecture rtl of model is\n  signal y : std_logic_vector(3 downto 0);\nbegin\n"
+            f'  process (model_inp) begin\n    case model_inp is\n{entries}      when others => y <= "0000";\n'
+            "    end case;\n  end process;\n  model_out <= y;\nend architecture;\n"
+        )
+    else:
+        entries = "".join(f"      3'd{n}: y = 4'h{value ^ (n == 5):x};\n" for n, value in enumerate(values))
+        text = (
+            "module model (input [2:0] model_inp, output [3:0] model_out);\n  reg [3:0] y;\n  always @*\n"
+            f"    case (model_inp)\n{entries}    endcase\n  assign model_out = y;\nendmodule\n"
+        )
+    source = tmp_path / ("m.vhd" if vhdl else "m.v")
+    source.write_text(text)
+    design = RtlDesign((source,), "model")
+    reader = RtlReader.of("slang", design, tmp_path / "yosys", foreign=True)
+    with reader.readable("slang", reader.in_verilog(design)) as read:
+        found, *others = find_frontier(program, read(), packed(program)).signals
+    assert not others
+    wrong = next(n for n, one in enumerate(text.split("\n"), 1) if '"101"' in one or "3'd5" in one)
+    assert found.lines[0].endswith(f":{wrong}") and found.explains

@@ -34,6 +34,7 @@ from dais_verif.prover.netlist import Netlist, Read, Signal
 from dais_verif.prover.random_simulation import WORD, Columns, Trace, Wires, differs, random_vectors, trace
 from dais_verif.prover.terms import Term
 from dais_verif.spec.program import Program
+from dais_verif.spec.program.opcodes import Code
 
 __all__ = ["Carried", "Frontier", "Moved", "Untimely", "WrongSignal", "find_frontier"]
 
@@ -156,8 +157,13 @@ class _Findings:
         for candidates in chosen:
             place = candidates[0].place
             wrong = {group[0].place for group in chosen}
-            right = [one for one in self._where.twins(place) if one not in wrong and mended.is_right(one)]
-            one = self._described(candidates, not after.errors, self._lines(place, right))
+            right = [one for one in self._where.twins(place) if one not in wrong]
+            if after.errors:  # without this, the other instances are right, since all outputs are
+                right = [one for one in right if mended.is_right(one)]
+            sure = not after.errors and all(one.sure for group in chosen for one in group)
+            lines = self._lines(place, right)
+            entry = self._entry(candidates[0], mended)
+            one = self._described(candidates, sure, lines if entry is None else {entry: None, **lines})
             if one.lines[0] not in found:
                 found[one.lines[0]] = one
                 places.append(place)
@@ -200,7 +206,7 @@ class _Findings:
             if best is None or after is None:
                 if chosen:
                     break
-                likely = search.likely()
+                likely = search.guesses()
                 groups: dict[Place, list[Candidate]] = {}
                 for one in likely:
                     groups.setdefault(one.place, []).append(one)
@@ -221,23 +227,22 @@ class _Findings:
         """Return the place that makes most outputs right, or the first that must be wrong by what it reads."""
         best: tuple[Candidate | None, State | None] = None, None
         forced: tuple[Candidate | None, State | None] = None, None
-        tried = dict[Candidate, None]()
-        for candidates in (search.likely(), search.possible()):
-            for one in candidates:
-                if one in tried or len(tried) >= _TRIALS:
-                    continue
-                tried[one] = None
-                after = self._trials.with_op(state, one)
-                if after is None:
-                    continue
-                if not after.errors:
-                    return one, after
-                if after.errors < (state if best[1] is None else best[1]).errors:
-                    best = one, after
-                if forced[0] is None and after.errors <= state.errors and search.computes(one):
-                    forced = one, after
-            if best[0] is not None and search.computes(best[0]):
-                return best
+        tried = set[tuple[Place, int | None]]()
+        for one in search.candidates():
+            if one[:2] in tried:
+                continue
+            if len(tried) >= _TRIALS:
+                break
+            tried.add(one[:2])
+            after = self._trials.with_op(state, one)
+            if after is None:
+                continue
+            if not after.errors:
+                return one, after
+            if after.errors < (state if best[1] is None else best[1]).errors:
+                best = one, after
+            if forced[0] is None and after.errors <= state.errors and search.computes(one):
+                forced = one, after
         return best if best[0] is not None else forced
 
     def _needed(self, begun: State, chosen: list[Candidate]) -> list[Candidate]:
@@ -259,6 +264,16 @@ class _Findings:
         around = self._where.around(place) or {where(place): None}
         shared = {line for one in right for line in self._where.around(one)}
         return {line: around[line] for line in sorted(around, key=lambda line: line in shared)}
+
+    def _entry(self, candidate: Candidate, mended: Matching) -> str | None:
+        """Return the line of the one entry of a table that is wrong, if the op is a table."""
+        place, op = candidate.place, candidate.op
+        if op is None or self._program.ops[op].code != Code.LOOKUP:
+            return None
+        (operand,) = self._program.ops[op].operands
+        wrong = self._matching.bits(place) != mended.bits(place)
+        indices = set(self._found.values[operand][self._values.kept][wrong].tolist())
+        return self._where.entry(place, int(indices.pop())) if len(indices) == 1 else None
 
     def _carriers(self, place: Place, ops: Sequence[int]) -> tuple[str, ...]:
         """Return the signals that carry operands of ``ops``, or these."""

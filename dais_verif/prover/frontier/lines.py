@@ -23,6 +23,8 @@ __all__ = ["Lines"]
 _NO_FILE = "entity "
 #: A line of VHDL that computes something.
 _COMPUTES = re.compile(r"<=|:=|=>|\b(?:when|then|return|if)\b", re.IGNORECASE)
+#: An entry of a table in Verilog or VHDL, one a line.
+_ENTRY = re.compile(r"""\s*(?:when\s+)?(\d*'[bdhBDH][0-9a-fA-F_]+|\d+|[xX]?"[0-9a-fA-F]+")\s*(?::|=>)""")
 #: The largest number of signals that pass a value on.
 _STEPS = 4
 
@@ -38,10 +40,14 @@ class Lines:
 
     def around(self, place: Place) -> dict[str, str | None]:
         """Return the lines of a place, with None, and of the instances that hold it, with their names."""
-        found: dict[str, str | None] = dict.fromkeys(self.of(place))
+        found: dict[str, str | None] = dict.fromkeys(self.of(place)[:1])
         for scope, line in self._around(place.signal.name.rpartition(".")[0]):
             found.setdefault(line, scope)
-        return found
+        return (
+            {**dict.fromkeys(self.of(place)), **found}
+            if len(found) < 2
+            else {**found, **dict.fromkeys(self.of(place)[1:])}
+        )
 
     def of(self, place: Place) -> tuple[str, ...]:
         """Return the lines that assign a place: one, or several of which one is meant; none if it is not known."""
@@ -49,6 +55,18 @@ class Lines:
             line = where(place)
             self._known[place] = (line,) if self._is_meant(line) else self._assigned(place)
         return self._known[place]
+
+    def entry(self, place: Place, index: int) -> str | None:
+        """Return the line of entry ``index`` of a table that is written as cases, if it drives ``place``."""
+        for line in self.of(place)[:1]:
+            name, _, number = line.rpartition(":")
+            for at, text in enumerate(self._text(name)[max(int(number) - 2, 0) :], start=max(int(number) - 1, 1)):
+                if re.search(r"\bend\s*case\b", text, re.IGNORECASE):
+                    break
+                match = _ENTRY.match(text)
+                if match is not None and _number(match[1]) == index:
+                    return f"{name}:{at}"
+        return None
 
     def twins(self, place: Place) -> list[Place]:
         """Return the places of other instances that the same line drives: those of the same name, if there are any."""
@@ -90,10 +108,14 @@ class Lines:
         return lines
 
     def _instance(self, scope: str) -> str | None:
-        """Return the line of an instance: that at which a signal within it reads one outside."""
+        """Return the line of an instance: that at which a signal within reads one outside, or is read there."""
         for one in map(Place.whole, self._by_scope[scope]):
             if any(not read.signal.name.startswith(f"{scope}.") for read in self._structure.reads(one)):
                 return where(one)
+        inside = set(self._by_scope[scope])
+        for signal, sources in self._wires.sources.items():  # its inputs may all be constants
+            if signal not in inside and not inside.isdisjoint(sources):
+                return where(Place.whole(signal))
         return None
 
     # VHDL.
@@ -148,3 +170,15 @@ class Lines:
             if form.match(text):
                 lines.append(f"{file}:{number}")
         return lines
+
+
+def _number(label: str) -> int | None:
+    """Return the number that a label stands for."""
+    found = re.fullmatch(r"""(?:\d*'([bdh])|([x]?)")?([0-9a-f_]+)"?""", label.lower())
+    if found is None:
+        return None
+    base = {"b": 2, "d": 10, "h": 16}[found[1]] if found[1] else 16 if found[2] else 2 if '"' in label else 10
+    try:
+        return int(found[3].replace("_", ""), base)
+    except ValueError:
+        return None

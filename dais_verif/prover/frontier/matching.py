@@ -144,8 +144,8 @@ class Matching:
                     self._computing[one].append(signal)
         return self._computing[op]
 
-    def readers(self, signal: Signal) -> list[Signal]:
-        """Return the signals that read a signal."""
+    def readers(self, signal: Signal | int) -> list[Signal]:
+        """Return the signals that read a signal, or an input of the program."""
         if not self._readers:
             self._readers = defaultdict(list)
             for reader, sources in self.wires.sources.items():

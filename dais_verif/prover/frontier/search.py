@@ -22,6 +22,7 @@ from dais_verif.prover.random_simulation import Trace
 from dais_verif.prover.terms import Term, var
 from dais_verif.prover.terms.evaluate import evaluate
 from dais_verif.spec.program import Op
+from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["Candidate", "Search"]
 
@@ -36,10 +37,14 @@ _FINDINGS = 8
 
 
 class Candidate(NamedTuple):
-    """A place that may be wrong, and the op whose values it should carry, if that is known."""
+    """A place that may be wrong, and the op whose values it should carry, if that is known.
+
+    ``sure``: if all outputs are right then, the place is wrong; else it may be one on their way only.
+    """
 
     place: Place
     op: int | None
+    sure: bool = True
 
 
 class Search:
@@ -57,33 +62,51 @@ class Search:
         """The wrong places whose operands are right."""
         return self._earliest([place for place in self.visited if self._is_first(place)])[:_FINDINGS]
 
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield places that may be wrong, the likelier ones first.
+
+        Before places that should carry a lost op come those that should carry one of its operands.
+        """
+        yield from self.likely()
+        wanted = dict.fromkeys(operand for op in self.lost for operand in self._program.ops[op].operands)
+        for place in self.first:
+            for operand in wanted:
+                if 0 <= place.width - self._program.ops[operand].type.width <= 1:
+                    yield Candidate(place, operand)
+        for op in self.lost:
+            yield from (Candidate(Place.whole(signal), op) for signal in self._depending(op)[:_STEPS])
+        for op in self.lost:
+            yield from (Candidate(place, op) for place in self.first)
+            for place in self._constants:  # what is stuck reads nothing
+                if 0 <= place.width - self._program.ops[op].type.width <= 1:
+                    yield Candidate(place, op)
+        for place in self.first:
+            near = {op for read in self._structure.reads(place) for op in self._matching.ops(read) or ()}
+            users = {user for op in near for user in self._matching.op_values.users[op]}
+            fed = [user for user in users if self._matching.operands(user) <= near]
+            yield from (Candidate(place, op, sure=False) for op in sorted(fed, reverse=True))
+
     def likely(self) -> list[Candidate]:
-        """Return the first wrong places, and the nearest ones that should carry an op that is lost."""
+        """Return the places that carry an op which is used wrongly, and those that read all operands of a lost op."""
         found: dict[Candidate, None] = {}
         for place in self.first:
             ops = self._of(place)
-            behind = [Candidate(one, op) for op in ops if (one := self._behind(place, op)) is not None]
-            found |= dict.fromkeys(behind or [Candidate(place, op) for op in ops] or [Candidate(place, None)])
+            behind = ((self._behind(place, op), op) for op in ops)
+            found |= dict.fromkeys(Candidate(one, op) for one, op in behind if one is not None)
+            found |= dict.fromkeys(filter(self.computes, (Candidate(place, op) for op in ops)))
+        return list(found)
+
+    def guesses(self) -> list[Candidate]:
+        """Return the first wrong places, and the nearest ones that should carry an op that is lost."""
+        found: dict[Candidate, None] = {}
+        for place in self.first:
+            found |= dict.fromkeys([Candidate(place, op) for op in self._of(place)] or [Candidate(place, None)])
         named = {one.op for one in found}
         for op in self.lost:
             carrier = None if op in named else self._carrier(op)
             if carrier is not None:
                 found[Candidate(carrier, op)] = None
         return list(found)
-
-    def possible(self) -> Iterator[Candidate]:
-        """Yield less likely places: those that depend on operands of a lost op, and the first ones for other ops."""
-        for op in self.lost:
-            yield from (Candidate(Place.whole(signal), op) for signal in self._depending(op)[:_STEPS])
-        for place in self.first:
-            near = {op for read in self._structure.reads(place) for op in self._matching.ops(read) or ()}
-            users = {user for op in near for user in self._matching.op_values.users[op]}
-            fed = [user for user in users if self._matching.operands(user) <= near]
-            yield from (Candidate(place, op) for op in sorted(fed, reverse=True))
-        for op in self.lost:
-            for place in self._constants:  # what is stuck reads nothing
-                if 0 <= place.width - self._program.ops[op].type.width <= 1:
-                    yield Candidate(place, op)
 
     def _depending(self, op: int) -> list[Signal]:
         """Return signals that depend on operands of an op, not through other ops: those on most, the first of these.
@@ -92,14 +115,17 @@ class Search:
         """
         met: dict[Signal, int] = {}
         for operand in self._matching.operands(op):
-            seen = set[Signal]()
             waiting = list(self._matching.carriers().get(operand, ()))
+            if self._program.ops[operand].code == INPUT:
+                waiting += self._matching.readers(self._program.ops[operand].id0)
+            seen = set(waiting)
             for signal in waiting:  # the list grows while it is read
                 for reader in self._matching.readers(signal):
-                    if reader not in seen and not self._matching.ops(Place.whole(reader)):
+                    if reader not in seen:
                         seen.add(reader)
-                        waiting.append(reader)
-            for signal in seen:
+                        if not self._matching.ops(Place.whole(reader)):
+                            waiting.append(reader)
+            for signal in seen.difference(self._matching.carriers().get(operand, ())):
                 met[signal] = met.get(signal, 0) + 1
         order = {signal: number for number, signal in enumerate(self._matching.wires.values)}
         found = [signal for signal in met if not self._structure.is_alias(Place.whole(signal))]

@@ -61,12 +61,12 @@ class Trials:
             if isinstance(one, Signal)
         )
 
-    def with_op(self, state: State, candidate: Candidate, best: int | None = None) -> State | None:
+    def with_op(self, state: State, candidate: Candidate) -> State | None:
         """Return ``state`` with the values of the candidate's op at its place, in the form with most outputs right.
 
         None if the values of the place cannot be set.
         """
-        place, op = candidate
+        place, op = candidate.place, candidate.op
         if op is None or place.signal not in state.wires.values:
             return None
         tried = None
