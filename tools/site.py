@@ -22,9 +22,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
-from dais_verif.doors.cli.grouped import GROUPS, group_of
 from dais_verif.doors.cli.main import cli
-from dais_verif.doors.cli.verb import help_records
+from dais_verif.doors.cli.verb import GROUPS, group_of, help_records
 from dais_verif.prover.slang.kinds.page import page as supported_verilog
 from dais_verif.subject.matrix import page as verbs_and_kinds
 from dais_verif.verbs.sign_off import BUILT_IN
@@ -198,7 +197,7 @@ def _command(command: click.Command, context: click.Context, level: int) -> list
     rows: dict[str, list[str]] = {}
     for option, record in help_records(command, context):
         rows.setdefault(group_of(option), []).append(f"| <code>{_cell(record[0])}</code> | {_cell(record[1])} |")
-    for title in [*GROUPS, "Other"]:
+    for title in GROUPS:
         if title in rows:
             parts += [f"| {title} | |\n|---|---|", *rows[title], ""]
     return parts

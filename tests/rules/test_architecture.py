@@ -149,6 +149,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         },
         "the command line is one of its clients, and nothing here prints",
     ),
+    "doors": (set(), "a page made of the codes of errors needs no verb"),
     "doors.cli": (
         {"subject", "spec.program", "record", "verbs", "report"},
         "it reads options, asks a verb, and prints the record",
@@ -276,6 +277,12 @@ def test_nobody_but_verbs_knows(folder: str) -> None:
     for path in files():
         name = path.relative_to(PACKAGE).as_posix()
         assert name.split("/")[0] in (folder, "verbs") or folder not in imports_of(path), name
+
+
+def test_a_module_beside_the_rooms_of_a_house_has_a_rule() -> None:
+    beside = {f"{house}.{path.stem}" for house in HOUSES for path in (PACKAGE / house).glob("*.py")}
+    without = {name for name in beside if not name.endswith("__init__") and room_of(name) not in MAY_IMPORT}
+    assert without == set()
 
 
 def test_each_folder_has_a_rule() -> None:

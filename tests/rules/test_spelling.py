@@ -21,9 +21,9 @@ from support.sources import PACKAGE, files, nodes, tree
 import dais_verif
 from dais_verif.base import errors
 from dais_verif.base.errors import Argument, DaisError, InputError, RequestError, ToolError
-from dais_verif.doors.cli.forms import TwoForms
+from dais_verif.doors.cli.common import option_of
 from dais_verif.doors.cli.main import cli, main
-from dais_verif.doors.cli.options.spelling import option_of
+from dais_verif.doors.cli.verb import TwoForms
 
 EVERY = every_opcode()
 ERRORS = {*errors.__all__, "EventError"}

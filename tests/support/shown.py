@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import click
 
-from dais_verif.doors.cli.forms import TwoForms
 from dais_verif.doors.cli.main import cli
+from dais_verif.doors.cli.verb import TwoForms
 
 __all__ = ["PAGES", "ROOT", "Shown", "commands_of", "fault_of", "python_of"]
 

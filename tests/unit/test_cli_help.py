@@ -10,9 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dais_verif.doors.cli.forms import TwoForms
-from dais_verif.doors.cli.grouped import GROUPS, RARE, GroupedCommand, group_of
 from dais_verif.doors.cli.main import _VERBS, cli
+from dais_verif.doors.cli.verb import GROUPS, GroupedCommand, TwoForms, group_of
 
 #: Up to this number, options need no titles.
 FEW = 12
@@ -50,9 +49,10 @@ def titles_of(verb: str) -> dict[str, str]:
     }
 
 
-def test_an_option_has_one_title() -> None:
-    names = [name for group in GROUPS.values() for name in group]
-    assert len(names) == len(set(names))
+def test_every_option_of_a_grouped_verb_has_a_known_title() -> None:
+    for verb in _VERBS:
+        if isinstance(command_of(verb), GroupedCommand):
+            assert set(titles_of(verb).values()) <= {*GROUPS} - {"Other"}, verb
 
 
 @pytest.mark.parametrize("verb", _VERBS)
@@ -87,16 +87,6 @@ def test_the_short_help_shows_few_options_and_the_other_all(verb: str) -> None:
         assert (short.exit_code, whole.exit_code) == (0, 0), name
         assert len(shown) <= MOST and set(shown) <= set(every), name
         assert all(one.opts[-1] in shown for one in command.params if isinstance(one, click.Option) and one.required)
-
-
-def test_every_rare_option_is_one() -> None:
-    names = {option.opts[-1] for _, option in options()} | {
-        option
-        for verb in _VERBS
-        if isinstance(form := command_of(verb), TwoForms)
-        for option in (one.opts[-1] for one in form.other.params)
-    }
-    assert {f"--{name}" for name in RARE} <= names | {*EVERYWHERE}
 
 
 def commands(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:

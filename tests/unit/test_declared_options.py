@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import dais_verif
 from dais_verif.base.errors import RequestError
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.verbs.options import Request, declared, from_keywords, option, options
 
 ROOT = Path(__file__).parents[2]

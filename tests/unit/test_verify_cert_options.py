@@ -11,7 +11,7 @@ from support.said import as_recorded
 from dais_verif.doors.cli.main import _run
 from dais_verif.verbs.verify_certificate import CertificateRequest
 
-verify_cert = importlib.import_module("dais_verif.doors.cli.verify")
+verify_cert = importlib.import_module("dais_verif.doors.cli.signoff")
 
 
 @pytest.mark.parametrize("words", [("--rtl", "a.v", "b.v"), ("--rtl", "a.v", "--rtl", "b.v")])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
 from dais_verif.report.approximation_text import print_applied, print_configurations, print_measured, print_tuned

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from dais_verif.base.errors import DaisError
 from dais_verif.base.own_command import own_command
-from dais_verif.doors.cli.options.spelling import option_of
-from dais_verif.doors.cli.verb import FiniteRange, OutputPath
+from dais_verif.doors.cli.verb import FiniteRange, Option, OutputPath
 from dais_verif.report.spoken import spoken
 from dais_verif.spec.program import ALL_LAYOUTS
-from dais_verif.verbs.networks.hardware_forms import FORMS
 from dais_verif.verbs.progress import Progress
 
 if TYPE_CHECKING:
@@ -26,17 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     # arguments and options
-    "at_once_option",
     "file_path",
-    "form_option",
     "html_option",
-    "jobs_option",
     "json_option",
     "layout_option",
-    "parallel_option",
     "program_argument",
     "sandbox_option",
-    "seed_option",
     # helpers
     "all_cpus",
     "ShownWarnings",
@@ -47,6 +41,8 @@ __all__ = [
     "parsed_by",
     "seconds",
     "notices",
+    "option_of",
+    "output_option",
     "reproduce",
     "show_record",
     "show_run",
@@ -85,46 +81,47 @@ output_folder = OutputPath(folder=True)
 page_path = OutputPath(b"<!doctype html", needs="jinja2")
 seconds = FiniteRange(min=0, min_open=True)
 
+#: Declares an option of the command line alone: where results go, and how they are shown.
+output_option = partial(click.option, cls=Option, group="Output")
+
 program_argument = click.argument("program", type=file_path)
 layout_option = click.option(
     "--layout",
     type=click.Choice(ALL_LAYOUTS),
     help="Layout of the binary; detected if not given.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-jobs_option = click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    callback=all_cpus,
-    help="Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs.",
-)
-html_option = click.option("--html", type=page_path, help="Also write the record as an HTML page (see report).")
+json_option = output_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+html_option = output_option("--html", type=page_path, help="Also write the record as an HTML page (see report).")
 sandbox_option = click.option(
     "--sandbox",
+    cls=Option,
+    group="Limits",
+    rare=True,
     is_flag=True,
     expose_value=False,
     callback=_sandbox,
     help="Run tools in bubblewrap: no network, write access to the folder of the run only.",
 )
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
-)
-parallel_option = click.option(
-    "--parallel",
-    type=int,
-    default=1,
-    show_default=True,
-    help="With --form memory: number of members of a stage computed in parallel.",
-)
-at_once_option = click.option(
-    "--at-once",
-    type=int,
-    multiple=True,
-    help="With --form: compute all of this fused node in one member; may be repeated.",
-)
-form_option = click.option(
-    "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="Form of a network."
-)
+
+
+#: Options whose name differs from that of the argument.
+_OPTIONS: Final = {
+    "bram=False": "--no-bram",
+    "configurations": "CONFIGURATIONS",
+    "judges": "--judge",
+    "output": "-o",
+    "pairs": "--pair",
+    "parameters": "--param",
+    "paths": "PATHS",
+    "program": "PROGRAM",
+    "seeds": "--seed",
+    "simulators": "--sim",
+}
+
+
+def option_of(argument: str) -> str:
+    """Return the option for ``argument`` of a function, such as ``--max-depth`` for ``max_depth``."""
+    return _OPTIONS.get(argument) or f"--{argument.replace('_', '-')}"
 
 
 def console() -> Console:

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dais_verif.base.text import counted
 from dais_verif.doors.cli.common import (
     json_option,
-    layout_option,
     output_path,
     program_argument,
     reproduce,
     tell_written,
 )
+from dais_verif.doors.cli.declared import declared_options
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
-from dais_verif.verbs.convert import TARGETS, ConversionRequest
+from dais_verif.verbs.convert import ConversionRequest
 from dais_verif.verbs.convert import convert as run_convert
+from dais_verif.verbs.options import build
 
 
 @click.command(cls=Verb)
 @program_argument
 @click.argument("file", metavar="[OUTPUT]", required=False, type=output_path)
 @click.option("-o", "--output", type=output_path, help="The same as OUTPUT.")
-@click.option(
-    "--to", type=click.Choice(TARGETS), help="Target format, if not the one that the suffix of OUTPUT selects."
-)
-@layout_option
+@declared_options(ConversionRequest)
 @json_option
-def convert(
-    program: Path, file: Path | None, output: Path | None, to: str | None, layout: str | None, as_json: bool
-) -> None:
+def convert(program: Path, file: Path | None, output: Path | None, as_json: bool, **asked: Any) -> None:
     """Write PROGRAM into OUTPUT in another form; it computes the same for every input.
 
     \b
@@ -56,7 +53,7 @@ def convert(
     """
     if (written := file or output) is None or (file and output):
         raise click.UsageError("Give one file to write, as OUTPUT or with -o.")
-    request = ConversionRequest(program=program, output=written, to=to, layout=layout, command=reproduce())
+    request = build(ConversionRequest, asked, program=program, output=written, command=reproduce())
     record = run_convert(request, progress=TerminalProgress())
     if as_json:
         click.echo(record.to_json())

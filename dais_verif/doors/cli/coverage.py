@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.report.programs_text import print_coverage_record
 from dais_verif.verbs.cover import CoverageRequest, cover
 

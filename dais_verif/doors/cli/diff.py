@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.report.programs_text import print_diff
 from dais_verif.verbs.diff import DiffRequest
 from dais_verif.verbs.diff import diff as run_diff

@@ -6,8 +6,8 @@ import click
 
 from dais_verif.base.text import counted
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.report.hardware_text import print_folded, print_pipeline, wrapper_line
 from dais_verif.verbs.emit import EmitRequest
 from dais_verif.verbs.emit import emit as run_emit

@@ -24,7 +24,6 @@ from dais_verif.base.streams import drop_output, open_streams, take_interrupts
 from dais_verif.base.text import printable
 from dais_verif.base.troubleshooting import code_of, section_of
 from dais_verif.base.verdict import Verdict
-from dais_verif.doors.cli.options.spelling import option_of
 
 __all__ = ["main"]
 
@@ -229,6 +228,8 @@ def _run(arguments: list[str]) -> int:
     try:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
     except DaisError as error:
+        from dais_verif.doors.cli.common import option_of  # imported late, since help and versions do without it
+
         message, reason = error.spelled(option_of), "state" if isinstance(error, StateError) else ""
         if isinstance(error, RequestError):
             verb = next(filter(_VERBS.__contains__, arguments), "")

@@ -8,18 +8,23 @@ import click
 
 from dais_verif.base.files import write_atomically
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.verbs.profile import ProfileRequest
 from dais_verif.verbs.profile import profile as run_profile
 
 
 @click.command(cls=GroupedCommand)
-@click.option("--profile", is_flag=True, expose_value=False, help="Time the golden model, one instruction at a time.")
+@common.output_option(
+    "--profile",
+    is_flag=True,
+    expose_value=False,
+    help="Time the golden model, one instruction at a time.",
+)
 @common.program_argument
 @requested(ProfileRequest)
-@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
+@common.output_option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
 @common.json_option
 def profile(request: ProfileRequest, output: Path | None, as_json: bool) -> None:
     """Time PROGRAM on the golden model, one instruction at a time: in order, then the kinds that take longest.

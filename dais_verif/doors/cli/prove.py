@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.verbs.prove import Proved, ProveRequest
 from dais_verif.verbs.prove import prove as run_prove
 

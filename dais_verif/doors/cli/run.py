@@ -6,13 +6,13 @@ import click
 
 from dais_verif.base.text import counted
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.forms import TwoForms
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import TwoForms
 from dais_verif.verbs.evaluate import EvaluationRequest, evaluate
 
 
-@click.command(cls=TwoForms, flag="--profile", other="profile")
+@click.command(cls=TwoForms, flag="--profile", other="profile:profile")
 @common.program_argument
 @requested(EvaluationRequest)
 @common.json_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
 from dais_verif.doors.cli.verb import Verb
 from dais_verif.report.programs_text import print_sensitivity

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.report.campaigns_text import print_shrinking
 from dais_verif.verbs.fuzzing.shrink import ShrinkRequest
 from dais_verif.verbs.fuzzing.shrink import shrink as run_shrink

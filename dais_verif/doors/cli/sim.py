@@ -11,9 +11,9 @@ import click
 
 from dais_verif.base.stopwatch import Stopwatch, process_started
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import GroupedCommand, Option
-from dais_verif.doors.cli.options.declared import requested
+from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.terminal import TerminalProgress
+from dais_verif.doors.cli.verb import GroupedCommand
 from dais_verif.verbs.options import from_keywords
 from dais_verif.verbs.simulate import Simulated, simulate
 from dais_verif.verbs.simulation_request import SimulationRequest
@@ -23,7 +23,7 @@ from dais_verif.verbs.simulation_request import SimulationRequest
 @common.program_argument
 @requested(SimulationRequest)
 @common.sandbox_option
-@click.option("--profile", cls=Option, rare=True, is_flag=True, help="Show where the time was spent.")
+@common.output_option("--profile", rare=True, is_flag=True, help="Show where the time was spent.")
 @common.html_option
 @common.json_option
 def sim(request: SimulationRequest, profile: bool, html: Path | None, as_json: bool) -> int:

@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from dais_verif.doors.cli import common
-from dais_verif.doors.cli.grouped import Option
-from dais_verif.doors.cli.verb import FiniteRange, OutputPath
+from dais_verif.doors.cli.verb import FiniteRange, Option, OutputPath
 from dais_verif.subject.given import is_folder
 from dais_verif.verbs.options import Declared, Request, build, declared
 
