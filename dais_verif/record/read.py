@@ -91,7 +91,7 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
 
 
 #: A number by which a page can divide.
-_Count: TypeAlias = Annotated[int, msgspec.Meta(le=1 << 60)]
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_length=3)]
 
 
@@ -99,6 +99,8 @@ def _require_shapes(record: AnyRecord) -> None:
     """Raise ``msgspec.ValidationError`` for invalid content that the types of a record allow."""
     coverage: Coverage | None = getattr(record, "coverage", None)
     if isinstance(coverage, Coverage):
+        for group in coverage.groups:
+            _within([group.bins, group.hit, group.unreachable], _Counts, "coverage.groups")
         _within(coverage.ops, list[_Counts], "coverage.ops")
         _within(coverage.outputs, list[_Counts], "coverage.outputs")
 

@@ -92,6 +92,8 @@ def records() -> list[dict[str, Any]]:
         (("rtl", "top"), {}),
         (("coverage", "ops", 0), [1]),
         (("coverage", "outputs", 0), [1, 2, 3, 4]),
+        (("coverage", "outputs", 0), [1, -(10**400), 0]),
+        pytest.param(("coverage", "groups", 0, "hit"), 10**400, id="huge"),
     ],
 )
 def test_a_record_with_other_shapes_is_refused(where: tuple[Any, ...], value: object) -> None:
