@@ -20,6 +20,7 @@ from support.tier import examples
 
 from dais_verif.base.errors import InputError
 from dais_verif.base.verdict import Verdict, worst
+from dais_verif.campaigns.regression.cluster import _Kept
 from dais_verif.campaigns.regression.executors import Executor
 from dais_verif.campaigns.regression.job import Task, run_jointly
 from dais_verif.campaigns.regression.journal import NAME, History, Journal, Past, read_journal
@@ -479,6 +480,9 @@ class _Broken(Executor):
     def close(self) -> None:
         pass
 
+    def doubts(self, ended: Future[JobResult]) -> bool:
+        return False
+
     def submit(self, task: Task) -> Future[JobResult]:
         self.alone.append(task.job.id)
         verdict = Verdict.RTL_MISMATCH if task.job.id in ("3", "11") else Verdict.PASS
@@ -513,6 +517,53 @@ def test_a_job_that_breaks_a_common_build_is_found_by_halves(tmp_path: Path) -> 
     assert set(executor.alone) == {"3", "10", "11"} | set(
         executor.together[-2 if "11" in executor.together[-2] else -1]
     )
+
+
+class _Blaming(_Broken):
+    """An executor that loses all jobs under way when job 3 runs, as Dask does with all jobs of a lost worker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.under_way: dict[str, Future[JobResult]] = {}
+        self.most = 5
+
+    def doubts(self, ended: Future[JobResult]) -> bool:
+        return ended.exception() is not None
+
+    def submit(self, task: Task) -> Future[JobResult]:
+        self.alone.append(task.job.id)
+        future = self.under_way[task.job.id] = Future()
+        if len(self.under_way) == self.most:
+            for name, one in self.under_way.items():
+                if "3/emitted/both/0" in self.under_way:
+                    one.set_exception(OSError(f"{name}: lost"))
+                else:
+                    one.set_result(JobResult(task.job, Verdict.PASS, "", 1.0, [Verdict.PASS]))
+            self.under_way, self.most = {}, 1
+        return future
+
+
+def test_jobs_that_were_lost_with_others_run_again_alone(tmp_path: Path) -> None:
+    jobs = [planned(str(number)) for number in range(5)]
+    executor = _Blaming()
+    record = run_jobs(
+        jobs, executor, Settings(tmp_path, tmp_path, "x", {}), History(tmp_path / "history"), RegressionWatcher()
+    )
+    failed = {result.job.id: result.message for result in record.jobs if result.verdict is not Verdict.PASS}
+    assert list(failed) == [jobs[3].job.id] and "lost" in failed[jobs[3].job.id]
+    assert sorted(executor.alone) == sorted([one.job.id for one in jobs] * 2)
+
+
+def test_a_worker_keeps_the_results_of_a_task_that_has_ended(tmp_path: Path) -> None:
+    task = Task(planned("a").job, tmp_path, "jobs/a", tmp_path, 9.0)
+    with _Kept(task, "k") as kept:
+        assert kept.results is None
+        (tmp_path / "jobs" / "a").mkdir(parents=True)
+        kept.results = [result("a"), None]
+    with _Kept(task, "k") as kept:
+        assert kept.results == [result("a"), None]
+    with _Kept(task, "another") as kept:
+        assert kept.results is None
 
 
 # The journal

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import json
 import re
 import threading
 import time
@@ -20,12 +21,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeAlias
 
-from dais_verif.base.errors import ClusterError, ClusterFailure
+import msgspec
+
+from dais_verif.base.errors import ClusterError, ClusterFailure, InputError
+from dais_verif.base.files import write_atomically
+from dais_verif.base.structs import decoded
 from dais_verif.base.version import VERSION
 from dais_verif.base.worker_processes import without_main
 from dais_verif.campaigns.regression.executors import ENTRY, PRELOAD
 from dais_verif.campaigns.regression.job import Task, run_job, run_jointly
 from dais_verif.campaigns.regression.launcher import Launcher
+from dais_verif.record.base import to_tree
 from dais_verif.record.campaigns import JobResult
 
 __all__ = ["Cluster", "check_name", "connect"]
@@ -45,6 +51,9 @@ _QUIET = (
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     "logging.getLogger('distributed').setLevel(logging.CRITICAL)\n"
 )
+
+#: The file with the result of a job, in its folder.
+KEPT = ".result-of-worker.json"
 
 #: Paths and hashes of the inputs of a job.
 Digests: TypeAlias = Sequence[tuple[str, str]]
@@ -101,6 +110,11 @@ class Cluster:
             _run_jointly, tasks, [task.digests() for task in tasks], self._words, VERSION
         )
         return future
+
+    def doubts(self, ended: Future[JobResult]) -> bool:
+        """Return True if Dask gave up the job: it blames all jobs of a lost worker, also those that only waited."""
+        error = None if ended.cancelled() else ended.exception()
+        return isinstance(error, importlib.import_module("distributed").KilledWorker)
 
     def running(self) -> list[str]:
         """Return an empty list: polling each worker would be too expensive."""
@@ -211,23 +225,54 @@ def _queue(kind: str, security: Any) -> Any:
 
 
 def _run(task: Task, digests: Digests, words: tuple[str, ...], version: str) -> JobResult:
-    with _working(words, version) as (launcher, address, given_up):
-        _require_same(task, digests, address)
-        return run_job(task, launcher, address, given_up)
+    with _working(words, version) as (launcher, key, address, given_up), _Kept(task, key) as kept:
+        if kept.results is None:
+            _require_same(task, digests, address)
+            kept.results = [run_job(task, launcher, address, given_up)]
+        (result,) = kept.results
+        assert result is not None
+        return result
 
 
 def _run_jointly(
     tasks: Sequence[Task], digests: Sequence[Digests], words: tuple[str, ...], version: str
 ) -> list[JobResult | None]:
-    with _working(words, version) as (launcher, address, given_up):
-        for task, expected in zip(tasks, digests, strict=True):
-            _require_same(task, expected, address)
-        return run_jointly(tasks, launcher, address, given_up)
+    with _working(words, version) as (launcher, key, address, given_up), _Kept(tasks[0], key) as kept:
+        if kept.results is None:
+            for task, expected in zip(tasks, digests, strict=True):
+                _require_same(task, expected, address)
+            kept.results = run_jointly(tasks, launcher, address, given_up)
+        return kept.results
+
+
+class _Kept(contextlib.AbstractContextManager["_Kept"]):
+    """On a worker: the ``results`` of the Dask task ``key``, kept in the folder of its first job; None before its end.
+
+    Dask runs a task again if its worker is lost after the end of the task; by then, the client may have the results,
+    and use the files that another run would remove.
+    """
+
+    class _File(msgspec.Struct):
+        key: str
+        results: list[JobResult | None]
+
+    def __init__(self, task: Task, key: str) -> None:
+        self._path, self._key = task.home / task.folder / KEPT, key
+        self.results: list[JobResult | None] | None = None
+        with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+            file = decoded(self._path.read_bytes(), self._File)
+            self.results = file.results if file.key == key else None
+
+    def __exit__(self, *_: object) -> None:
+        if self.results is not None and self._path.parent.is_dir():
+            tree = {"key": self._key, "results": [None if one is None else to_tree(one) for one in self.results]}
+            with contextlib.suppress(InputError):  # such as a full disk: the result is valid without it
+                write_atomically(self._path, json.dumps(tree).encode())
 
 
 @contextlib.contextmanager
-def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
-    """On a worker: yield the launcher, the worker's address and a function that tells whether the task is withdrawn."""
+def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, str, Callable[[], bool]]]:
+    """On a worker: yield the launcher, the task's key, the worker's address, and whether the task is withdrawn."""
     if version != VERSION:
         raise ClusterFailure(f"the worker has dais-verif {VERSION}, the client {version}: install the same version")
     worker = importlib.import_module("distributed").get_worker()
@@ -236,7 +281,7 @@ def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, s
         launcher = _launchers.setdefault(words, Launcher(words[0], words[1:]))
         _busy.add(key)
     try:
-        yield launcher, worker.address, _given_up(worker, key)
+        yield launcher, key, worker.address, _given_up(worker, key)
     finally:
         with _lock:
             _busy.discard(key)

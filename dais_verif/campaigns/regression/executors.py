@@ -41,6 +41,9 @@ class Executor(Protocol):
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
         """Run ``tasks`` as one job; tasks with the result None must be submitted again, alone."""
 
+    def doubts(self, ended: Future[JobResult]) -> bool:
+        """Return True if a job failed, and another one that was under way at the same time may be the cause."""
+
     def running(self) -> list[str]:
         """Return the jobs that run now, as far as that is known."""
 
@@ -69,6 +72,10 @@ class Local:
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
         """Run ``tasks`` as one job, as soon as a thread is free."""
         return self._pool.submit(functools.partial(self._run_jointly, tasks))
+
+    def doubts(self, ended: Future[JobResult]) -> bool:
+        """Return False: each job has a process of its own."""
+        return False
 
     def running(self) -> list[str]:
         """Return the jobs that run now."""

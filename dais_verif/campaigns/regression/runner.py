@@ -127,6 +127,8 @@ class _Run:
         )
         futures: dict[Future[JobResult], tuple[Planned, str]] = {}
         joint: dict[Future[list[JobResult | None]], list[tuple[Planned, str]]] = {}
+        suspects: list[Planned] = []  # they may have failed through others, so each runs again, alone
+        alone: set[str] = set()
 
         def submit(planned: Planned) -> Future[JobResult]:
             future = executor.submit(self._task(planned))
@@ -145,10 +147,15 @@ class _Run:
                 break
             start(group)
         pending: set[Future[Any]] = {*futures, *joint}
-        while pending and not self._enough():
+        while (pending or suspects) and not self._enough():
+            if not pending:
+                alone.add(suspects[-1].job.id)
+                pending.add(submit(suspects.pop()))
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in finished:
-                if future in futures:
+                if future in futures and futures[future][0].job.id not in alone and executor.doubts(future):
+                    suspects.append(futures[future][0])
+                elif future in futures:
                     self._collect(future.result, *futures[future])
                 else:
                     for group in self._collect_jointly(future, joint[future]):
