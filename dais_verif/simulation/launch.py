@@ -14,7 +14,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dais_verif.base.errors import SimulatorFailure
 from dais_verif.base.toolchain import rtl_files as data_files
@@ -25,9 +25,9 @@ from dais_verif.simulation.rtl_coverage import COVERAGE_FILES
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulator import Simulation
 from dais_verif.simulation.testbench import exchange
-from dais_verif.simulation.testbench.exchange import ANSWER, DRIVER_VARIABLE, JOB, JOB_VARIABLE
+from dais_verif.simulation.testbench.exchange import ANSWER, DRIVER_VARIABLE, JOB, JOB_VARIABLE, KEY_VARIABLE
 
-__all__ = ["StoppedRun", "answer_of", "ask", "cause", "complaint", "failed_tests", "run", "run_bench"]
+__all__ = ["BenchRun", "StoppedRun", "answer_of", "ask", "cause", "complaint", "failed_tests", "run", "run_bench"]
 
 Answer = TypeVar("Answer")
 
@@ -110,21 +110,38 @@ def run(
     return results
 
 
+class BenchRun(NamedTuple):
+    """A run of our bench that has ended: its ``folder``, the file of its ``results``, and the ``key`` of its answer."""
+
+    folder: Path
+    results: Path
+    key: str
+
+
 def run_bench(
     simulation: Simulation, driver: str, folder: Path, *, env: Mapping[str, str] = {}, **options: Any
-) -> Path:
+) -> BenchRun:
     """Run our bench with ``driver``, a module of it, on the job in ``folder``; the rest is as for ``run``."""
-    given = {JOB_VARIABLE: str(folder.absolute() / JOB), DRIVER_VARIABLE: driver, **env}
-    return run(simulation, "dais_verif.simulation.testbench.bench", folder, env=given, **options)
+    folder.mkdir(parents=True, exist_ok=True)
+    key = exchange.new_key(folder)
+    given = {JOB_VARIABLE: str(folder.absolute() / JOB), DRIVER_VARIABLE: driver, KEY_VARIABLE: key, **env}
+    results = run(simulation, "dais_verif.simulation.testbench.bench", folder, env=given, **options)
+    return BenchRun(folder, results, key)
 
 
-def answer_of(simulation: Simulation, folder: Path, kind: type[Answer]) -> Answer:
-    """Return what the bench answered in ``folder``. Raises ``StoppedRun`` if it gave no answer."""
-    if not (folder / ANSWER).is_file():
-        log = folder / "simulation.log"
+def answer_of(simulation: Simulation, done: BenchRun, kind: type[Answer]) -> Answer:
+    """Return what the bench answered. Raises ``StoppedRun`` if it gave no answer, or another program wrote it."""
+    found = exchange.answered(done.folder, kind, done.key)
+    if found is None:
+        log = done.folder / "simulation.log"
+        if (done.folder / ANSWER).exists():
+            raise StoppedRun(
+                f"{str(done.folder / ANSWER)!r} is not what the {simulation.simulator} bench answered: the RTL wrote "
+                "files of the run; remove $fopen of names outside its own folder"
+            )
         why = cause(simulation, log)
         raise StoppedRun(f"the {simulation.simulator} bench gave no result: {why} (full output: {log})")
-    return exchange.read(folder / ANSWER, kind)
+    return found
 
 
 def ask(
@@ -135,10 +152,9 @@ def ask(
     ``options``: as for ``run``. Raises as ``run`` does, and ``StoppedRun`` if the bench gave no answer.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ANSWER).unlink(missing_ok=True)  # an answer of an earlier run must not count for this run
     exchange.write(folder / JOB, job)
-    results = run_bench(simulation, driver, folder, **options)
-    return answer_of(simulation, folder, kind), bool(failed_tests(results))
+    done = run_bench(simulation, driver, folder, **options)
+    return answer_of(simulation, done, kind), bool(failed_tests(done.results))
 
 
 def cause(simulation: Simulation, log: Path) -> str:

@@ -100,7 +100,7 @@ class PendingRun:
         self._watch = watch or Stopwatch()
         self._started = time.monotonic()
         self._built: Future[tuple[Simulation, float]] = Future()
-        self._results: Future[Path] = Future()
+        self._done: Future[launch.BenchRun] = Future()
         self._unwanted, self._culprit = threading.Event(), ""
         _clear(folder)
 
@@ -128,9 +128,9 @@ class PendingRun:
             return False
         self._built.set_result((simulation, time.monotonic()))
         try:
-            self._results.set_result(self._run(simulation, self._folder))
+            self._done.set_result(self._run(simulation, self._folder))
         except BaseException as error:
-            self._results.set_exception(error)
+            self._done.set_exception(error)
         return True
 
     @property
@@ -168,14 +168,14 @@ class PendingRun:
             _clear(folder)
         exchange.write(folder / exchange.JOB, job)
         if job.share == 0:
-            results = process.result_of(self._results, f"the {self.simulator} simulation")
+            done = process.result_of(self._done, f"the {self.simulator} simulation")
         else:
-            results = self._run(simulation, folder)
-        answer = launch.answer_of(simulation, folder, Answer)
-        _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
+            done = self._run(simulation, folder)
+        answer = launch.answer_of(simulation, done, Answer)
+        _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(done.results)), folder)
         return replace(answer, complaint=launch.complaint(folder / "simulation.log", answer.begins))
 
-    def _run(self, simulation: Simulation, folder: Path) -> Path:
+    def _run(self, simulation: Simulation, folder: Path) -> launch.BenchRun:
         return launch.run_bench(
             simulation,
             "vectors",

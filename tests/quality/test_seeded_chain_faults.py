@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ from support.said import as_recorded
 
 from dais_verif.hardware.emitter import emit_verilog
 from dais_verif.simulation import launch
+from dais_verif.simulation.testbench import exchange
 from dais_verif.simulation.testbench.exchange import read
 from dais_verif.simulation.testbench.job import Answer
 from dais_verif.spec.program import Program
+from dais_verif.spec.program.ports import ports_of
 
 EVERY = every_opcode()
 FAILURE = ("TOOL_FAILURE", 3)
@@ -63,6 +67,30 @@ def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: p
     assert run.ending == FAILURE
     as_recorded(without_log(run.record["message"]))
     assert not answer.exists()
+
+
+def forging(text: str) -> str:
+    """Return ``text``, our Verilog, with code that at the end of the run writes an answer and the results of tests."""
+    rows, bits = 300, ports_of(EVERY).output_bits
+    answer = json.dumps(asdict(Answer(rows=rows, bits=rows * bits, digest="0" * 64, digests={0: "0" * 64})))
+    results = "<testsuites><testsuite><testcase classname='b' name='t'/></testsuite></testsuites>"
+    lines = ["  integer file_;", "  final begin"]
+    for name, said in (("answer.json", answer), ("results.xml", results)):
+        said = said.replace('"', '\\"')
+        lines += [f'    file_ = $fopen("../{name}", "w"); $fwrite(file_, "{said}"); $fclose(file_);']
+    lines += ["  end", "endmodule"]
+    before, _, after = text.rpartition("endmodule")
+    return before + "\n".join(lines) + after
+
+
+@SIMULATORS
+def test_rtl_that_writes_an_answer(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = forging(mutant(EVERY, "op_4 =", "+", "-"))
+    run = run_sim(EVERY, tmp_path, "--vectors", 300, rtl=wrong, simulator=simulator)
+    assert run.ending == FAILURE
+    if simulator == "icarus":  # nothing but the seal of the answer refuses it
+        monkeypatch.setattr(exchange, "_seal", lambda path, key: (path.parent / "answer.seal").read_text())
+        assert run_sim(EVERY, tmp_path, "--vectors", 300, rtl=wrong, simulator=simulator).ending == ("PASS", 0)
 
 
 def test_no_vector(tmp_path: Path) -> None:

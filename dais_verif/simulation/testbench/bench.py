@@ -12,8 +12,9 @@ from typing import Any
 
 import cocotb
 
-from dais_verif.simulation.testbench.exchange import DRIVER_VARIABLE, given, write
+from dais_verif.simulation.testbench.exchange import DRIVER_VARIABLE, answer, given, take_key
 
+_KEY = take_key()
 # Loaded before the job exists, since a simulator may start earlier.
 _DRIVER = import_module(f"{__package__}.{os.environ.get(DRIVER_VARIABLE, 'vectors')}")
 
@@ -22,8 +23,8 @@ _DRIVER = import_module(f"{__package__}.{os.environ.get(DRIVER_VARIABLE, 'vector
 async def outputs_equal_golden_model(dut: Any) -> None:
     """Every output bit that the job asks for equals the golden model's."""
     job, answer_path = given(_DRIVER.JOB)
-    answer, problem = await _DRIVER.drive(dut, job)
-    write(answer_path, answer)
+    found, problem = await _DRIVER.drive(dut, job)
+    answer(answer_path, found, _KEY)
     # Not ``assert``, which Python's optimisation removes.
     if problem:
         raise AssertionError(problem)

@@ -1,11 +1,15 @@
 """What a bench and its caller exchange: a job, and its answer beside it, two small JSON files in the run folder.
 
+RTL that writes files could write an answer, too. Therefore the caller gives the bench a random key in the environment,
+where RTL does not find it by accident; an answer counts only with a hash of it and this key.
+
 Values are dataclasses and named tuples of texts, numbers and containers. They are read by the types of their fields,
 without a library: loading one would cost each start of a simulator more than reading its job.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -23,21 +27,29 @@ __all__ = [
     "DRIVER_VARIABLE",
     "JOB",
     "JOB_VARIABLE",
+    "KEY_VARIABLE",
     "MAKER_VARIABLE",
+    "answer",
+    "answered",
     "built",
     "given",
+    "new_key",
     "read",
     "require_maker",
+    "take_key",
     "wait_for",
     "write",
 ]
 
 #: The names of the two files.
 JOB, ANSWER = "job.json", "answer.json"
+#: The file of the hash of the answer.
+_SEAL = "answer.seal"
 
-#: Environment variables: the job file, the module of the bench that drives the design, and the id of the process that
-#: writes the job file, if the bench may start before that.
+#: Environment variables: the job file, the module of the bench that drives the design, the id of the process that
+#: writes the job file, if the bench may start before that, and the key of the answer.
 JOB_VARIABLE, DRIVER_VARIABLE, MAKER_VARIABLE = "DAIS_VERIF_JOB", "DAIS_VERIF_DRIVER", "DAIS_VERIF_MAKER"
+KEY_VARIABLE = "DAIS_VERIF_ANSWER_KEY"
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
@@ -53,6 +65,38 @@ def read(path: Path, kind: type[Value]) -> Value:
     """Return the value of type ``kind`` that ``write`` wrote."""
     value: Value = built(kind, json.loads(path.read_text()))
     return value
+
+
+def new_key(folder: Path) -> str:
+    """Return a key for the bench that will run in ``folder``, and remove what an earlier run answered there."""
+    for name in (ANSWER, _SEAL):
+        (folder / name).unlink(missing_ok=True)
+    return os.urandom(32).hex()
+
+
+def take_key() -> str:
+    """Take the key of this simulator process out of its environment; empty if a run is repeated by hand."""
+    return os.environ.pop(KEY_VARIABLE, "")
+
+
+def answer(path: Path, value: Any, key: str) -> None:
+    """Write the answer ``value`` of a bench that took ``key``."""
+    write(path, value)
+    write_atomically(path.with_name(_SEAL), _seal(path, key).encode())
+
+
+def answered(folder: Path, kind: type[Value], key: str) -> Value | None:
+    """Return the answer in ``folder`` if a bench that took ``key`` wrote it."""
+    path = folder / ANSWER
+    try:
+        sealed = path.with_name(_SEAL).read_text() == _seal(path, key)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return read(path, kind) if sealed else None
+
+
+def _seal(path: Path, key: str) -> str:
+    return hashlib.blake2b(path.read_bytes(), key=key.encode()).hexdigest()
 
 
 def given(kind: type[Value]) -> tuple[Value, Path]:
