@@ -54,7 +54,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh tools/constraints.txt $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples keywords schemas troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-changed test-all recorded test-reworded test-interop test-debian12 test-debian13 lint docs examples keywords schemas troubleshooting bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines blame bench-regress bench-kernels bench-bitstream soundness mutate-tests evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -190,7 +190,7 @@ bench-machines: .venv/.ready-test  ## Compare the golden model of machines with 
 	@mkdir -p build
 	.venv/bin/python -m bench.machines -o build/bench-machines.md
 
-bench-blame: .venv/.ready-test  ## Plant 1,000 faults in RTL; how many are found at their line; takes about an hour
+blame: .venv/.ready-test  ## Plant 1,000 faults in RTL; how many are found at their line; takes about an hour
 	.venv/bin/python -m bench.blame
 
 bench-regress: .venv/.ready-test  ## Run 1,000 small random designs in both simulators by one regress, against a goal

@@ -280,3 +280,56 @@ def test_a_wrong_entry_of_a_table_is_named(tmp_path: Path, vhdl: bool) -> None:
     assert not others
     wrong = next(n for n, one in enumerate(text.split("\n"), 1) if '"101"' in one or "3'd5" in one)
     assert found.lines[0].endswith(f":{wrong}") and found.explains
+
+
+def test_what_passes_the_wrong_value_on_is_named(tmp_path: Path) -> None:
+    """All readers of the signal are wrong then, but they compute what they should."""
+    text = RIGHT.replace(".q(b)", ".q(b2)").replace(
+        "  wire [9:0] inner", "  wire [5:0] b2;\n  assign b2 = b;\n  wire [9:0] inner"
+    )
+    assert lines_of(text, tmp_path)[1] == Frontier(vectors=256)
+    found, of = lines_of(text, tmp_path, "b2 = b", "b2 = c")
+    assert found == [line("b2 = b", text)] and of.signals[0].explains
+
+
+#: The larger one of a and b, and of that and c; a difference that only its sign is used of.
+LARGEST = Program.build(
+    [
+        (-1, 0, -1, 0, (1, 4, 0)),
+        (-1, 1, -1, 0, (1, 4, 0)),
+        (-1, 2, -1, 0, (1, 4, 0)),
+        (1, 0, 1, 0, (1, 5, 0)),
+        (6, 1, 0, 3, (1, 4, 0)),
+        (1, 4, 2, 0, (1, 5, 0)),
+        (6, 2, 4, 5, (1, 4, 0)),
+    ],
+    [(6, 0, 0)],
+    inp_shift=[0, 0, 0],
+)
+COMPARED = """\
+module model (input [14:0] model_inp, output [4:0] model_out);
+  wire signed [4:0] a = model_inp[4:0], b = model_inp[9:5], c = model_inp[14:10];
+  reg signed [4:0] first, best;
+  always @* begin
+    if (a < b) first = b;
+    else first = a;
+  end
+  always @* begin
+    if (first < c) best = c;
+    else best = first;
+  end
+  assign model_out = best;
+endmodule
+"""
+
+
+def test_rtl_that_compares_needs_no_difference(tmp_path: Path) -> None:
+    """The program subtracts, and looks at the sign: no signal has the difference, right or wrong."""
+    wrong = []
+    for old, new in (("", ""), ("a < b", "b < a"), ("first < c", "c < first"), ("best = first", "best = a")):
+        (tmp_path / "m.v").write_text(COMPARED.replace(old, new) if old else COMPARED)
+        found = find_frontier(LARGEST, slang.elaborate([tmp_path / "m.v"], "model"), packed(LARGEST))
+        lines = {int(one.rpartition(":")[2]) for signal in found.signals for one in signal.lines}
+        if (line(old, COMPARED) not in lines or len(found.signals) != 1) if old else found.signals:
+            wrong.append((new, lines))
+    assert not wrong

@@ -6,6 +6,7 @@ op's values at the signal, the outputs must be right. This is a finding about va
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -42,9 +43,11 @@ _ROWS = 256
 #: If fewer rows are wrong, more vectors like these are drawn.
 _FEW = 16
 #: The largest number of places that are tried for one finding, and of findings.
-_TRIALS, _FINDINGS = 48, 8
+_TRIALS, _FINDINGS = 80, 8
 #: How far back, and how many, signals are named beside a wrong one.
 _STEPS, _NEAR = 2, 8
+#: The largest number of wires and registers in a row.
+_LONGEST = 32
 
 
 def find_frontier(
@@ -133,7 +136,7 @@ class _Findings:
     def __init__(self, design: _Design, found: Trace, wires: Wires, wrong: Mapping[int, NDArray[np.bool_]]) -> None:
         self._program, self._structure, self._found = design.program, design.structure, found
         self._values = OpValues(design.program, found)
-        self._trials = Trials(design.program, design.boundary, found)
+        self._trials = Trials(design.program, design.structure, found)
         self._matching = Matching(design.program, self._values, design.structure, wires)
         self._where = Lines(design.structure, wires)
         self._dut = design.dut
@@ -154,13 +157,16 @@ class _Findings:
         mended = self._again(after.wires) if chosen else self._matching
         found: dict[str, WrongSignal] = {}
         places: list[Place] = []
+        wrong = {group[0].place for group in chosen}
+        inner = Counter(where(place) for place in wrong)
+        sure = not after.errors and all(one.sure for group in chosen for one in group)
         for candidates in chosen:
             place = candidates[0].place
-            wrong = {group[0].place for group in chosen}
             right = [one for one in self._where.twins(place) if one not in wrong]
             if after.errors:  # without this, the other instances are right, since all outputs are
                 right = [one for one in right if mended.is_right(one)]
-            sure = not after.errors and all(one.sure for group in chosen for one in group)
+            if inner[where(place)] > 1:  # several instances are wrong: their module is
+                right = []
             lines = self._lines(place, right)
             entry = self._entry(candidates[0], mended)
             one = self._described(candidates, sure, lines if entry is None else {entry: None, **lines})
@@ -183,8 +189,21 @@ class _Findings:
             alike = self._ops_at(output)
             if alike and (index < 0 or index in self._matching.carriers()):
                 others = (j for j, (op, _, _) in enumerate(self._program.outputs) if op in alike and j != output)
-                moved.append(Moved(output, tuple(others), tuple(alike), where(places[0]) if places else ""))
+                moved.append(
+                    Moved(output, tuple(others), tuple(alike), where(self._taken_at(places[0])) if places else "")
+                )
         return moved
+
+    def _taken_at(self, place: Place) -> Place:
+        """Return the place that takes the values which only ``place`` reads in the end."""
+        for _ in range(_LONGEST):
+            reads = self._structure.reads(place)
+            if len(reads) != 1 or self._structure.is_given(reads[0]) or self._matching.is_shared(reads[0]):
+                break
+            if not self._structure.is_wiring(place):
+                break
+            (place,) = reads
+        return place
 
     def _ops_at(self, output: int) -> list[int]:
         boundary, kept = self._structure.boundary, self._values.kept
@@ -198,24 +217,24 @@ class _Findings:
     def _chosen(self, state: State) -> tuple[list[list[Candidate]], State]:
         """Return the places of each finding, and the state in which they carry the values of their ops."""
         chosen: list[Candidate] = []
-        begun = state
+        begun, guesses = state, list[Candidate]()
         while state.errors and len(chosen) < _FINDINGS:
             matching = self._matching if not chosen else self._again(state.wires)
             search = Search(matching, self._found, self._roots(state))
+            guesses = guesses or search.guesses()
             best, after = self._best(state, search)
             if best is None or after is None:
-                if chosen:
-                    break
-                likely = search.guesses()
-                groups: dict[Place, list[Candidate]] = {}
-                for one in likely:
-                    groups.setdefault(one.place, []).append(one)
-                return list(groups.values()), begun
+                break
             chosen.append(best)
             state = after
         if not state.errors:
-            chosen = self._needed(begun, chosen)
-        return [[one] for one in chosen], state
+            return [[one] for one in self._needed(begun, chosen)], state
+        if chosen and state.errors <= begun.errors // 2:  # some of several faults
+            return [[one] for one in chosen], state
+        groups: dict[Place, list[Candidate]] = {}
+        for one in guesses:
+            groups.setdefault(one.place, []).append(one)
+        return list(groups.values()), begun
 
     def _again(self, wires: Wires) -> Matching:
         return Matching(self._program, self._values, self._structure, wires)

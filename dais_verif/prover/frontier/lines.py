@@ -23,6 +23,8 @@ __all__ = ["Lines"]
 _NO_FILE = "entity "
 #: A line of VHDL that computes something.
 _COMPUTES = re.compile(r"<=|:=|=>|\b(?:when|then|return|if)\b", re.IGNORECASE)
+#: How far the assignments of a signal in branches of a procedure are apart at most, in lines.
+_BRANCHES = 20
 #: An entry of a table in Verilog or VHDL, one a line.
 _ENTRY = re.compile(r"""\s*(?:when\s+)?(\d*'[bdhBDH][0-9a-fA-F_]+|\d+|[xX]?"[0-9a-fA-F]+")\s*(?::|=>)""")
 #: The largest number of signals that pass a value on.
@@ -53,7 +55,7 @@ class Lines:
         """Return the lines that assign a place: one, or several of which one is meant; none if it is not known."""
         if place not in self._known:
             line = where(place)
-            self._known[place] = (line,) if self._is_meant(line) else self._assigned(place)
+            self._known[place] = self._with_branches(line, place) if self._is_meant(line) else self._assigned(place)
         return self._known[place]
 
     def entry(self, place: Place, index: int) -> str | None:
@@ -129,6 +131,22 @@ class Lines:
             return True
         text = self._text(name)
         return not 0 < int(number) <= len(text) or bool(_COMPUTES.search(text[int(number) - 1]))
+
+    def _with_branches(self, line: str, place: Place) -> tuple[str, ...]:
+        """Return ``line`` and the next ones that assign the same signal of Verilog, in other branches."""
+        file, _, number = line.rpartition(":")
+        name = place.signal.name.rpartition(".")[2]
+        if place.signal.hidden or not number.isdigit() or is_vhdl(Path(file)):
+            return (line,)
+        form = re.compile(rf"(?:^|[\s;:)]){re.escape(name)}\s*(?:\[[^\]]*\]\s*)*<?=(?!=)")
+        lines = [line]
+        first = int(number)
+        for at, text in enumerate(self._text(file)[first : first + _BRANCHES], start=first + 1):
+            if re.search(r"\b(?:always\w*|assign|endmodule)\b", text):
+                break
+            if form.search(text):
+                lines.append(f"{file}:{at}")
+        return tuple(lines)
 
     def _text(self, name: str) -> list[str]:
         if name not in self._texts:

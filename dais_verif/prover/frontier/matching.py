@@ -109,17 +109,28 @@ class Matching:
         return self._carriers
 
     def lost(self, roots: Iterable[int]) -> list[int]:
-        """Return the first ops of the cones of ``roots`` that no signal carries: all their operands are carried."""
+        """Return the first ops of the cones of ``roots`` that no signal carries: all their operands are carried.
+
+        An operand may itself be one of these, since RTL need not have a signal for every op: it compares numbers, where
+        a program looks at the sign of a difference.
+        """
         carried, raw = self.carriers(), self.op_values.raw
-        return [
-            i
-            for i in cone(self.program, [root for root in roots if root >= 0])
-            if i in raw
-            and i not in carried
-            and i not in self._taken
-            and not is_constant(raw[i])
-            and all(o in carried or o not in raw or self._is_given(o) for o in self.program.ops[i].operands)
-        ]
+        first: set[int] = set()
+        found = []
+        for i in cone(self.program, [root for root in roots if root >= 0]):
+            if i not in raw or i in carried or i in self._taken or is_constant(raw[i]):
+                continue
+            there = [o in carried or o not in raw or self._is_given(o) for o in self.program.ops[i].operands]
+            if all(there):
+                first.add(i)
+            if all(is_there or o in first for is_there, o in zip(there, self.program.ops[i].operands, strict=True)):
+                found.append(i)
+        return found
+
+    def is_exact(self, signal: Signal, op: int) -> bool:
+        """Return whether a signal carries an op as it is, up to shift, not negated."""
+        key = key_of(self.op_values.raw[op])
+        return any(key_of(raw) == key for raw in self.numbers(Place.whole(signal)))
 
     def _is_given(self, op: int) -> bool:
         return self.program.ops[op].code == INPUT or is_constant(self.op_values.raw[op])

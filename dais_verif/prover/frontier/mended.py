@@ -50,6 +50,8 @@ class Mended:
         The place itself is computed anew, and the signals within the instance ``scope``, or of the names ``anew``.
         """
         place = self.places[number]
+        if place.signal not in self.wires.values:  # of a wide signal, only what its parts give is known
+            return True
         signal = netlist.signals.get(place.signal.name)
         if signal is None or signal.width != place.signal.width:
             return False

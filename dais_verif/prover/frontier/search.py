@@ -22,6 +22,7 @@ from dais_verif.prover.random_simulation import Trace
 from dais_verif.prover.terms import Term, var
 from dais_verif.prover.terms.evaluate import evaluate
 from dais_verif.spec.program import Op
+from dais_verif.spec.program.graph import cone
 from dais_verif.spec.program.opcodes import INPUT
 
 __all__ = ["Candidate", "Search"]
@@ -55,7 +56,9 @@ class Search:
         self._program, self._structure = matching.program, matching.structure
         self._starts = [place for places in roots.values() for place in places]
         self.visited = self._back(self._starts)
-        self.lost = matching.lost({self._program.outputs[j][0] for j in roots})[:_FINDINGS]
+        ends = [self._program.outputs[j][0] for j in roots if self._program.outputs[j][0] >= 0]
+        self._cone = set(cone(self._program, ends))
+        self.lost = matching.lost(ends)[:_FINDINGS]
 
     @cached_property
     def first(self) -> list[Place]:
@@ -67,24 +70,41 @@ class Search:
 
         Before places that should carry a lost op come those that should carry one of its operands.
         """
+        yield from self._negated()
         yield from self.likely()
         wanted = dict.fromkeys(operand for op in self.lost for operand in self._program.ops[op].operands)
         for place in self.first:
             for operand in wanted:
-                if 0 <= place.width - self._program.ops[operand].type.width <= 1:
+                if self._fits_in(place, operand):
                     yield Candidate(place, operand)
         for op in self.lost:
             yield from (Candidate(Place.whole(signal), op) for signal in self._depending(op)[:_STEPS])
         for op in self.lost:
             yield from (Candidate(place, op) for place in self.first)
-            for place in self._constants:  # what is stuck reads nothing
-                if 0 <= place.width - self._program.ops[op].type.width <= 1:
-                    yield Candidate(place, op)
+            yield from (Candidate(place, op) for place in self._bits_like(op))
+        for place in self._constants:  # what is stuck reads nothing
+            yield from (Candidate(place, op) for op in (*self.lost, *wanted) if self._fits_in(place, op))
         for place in self.first:
             near = {op for read in self._structure.reads(place) for op in self._matching.ops(read) or ()}
             users = {user for op in near for user in self._matching.op_values.users[op]}
             fed = [user for user in users if self._matching.operands(user) <= near]
             yield from (Candidate(place, op, sure=False) for op in sorted(fed, reverse=True))
+
+    def _fits_in(self, place: Place, op: int) -> bool:
+        return 0 <= place.width - self._program.ops[op].type.width <= 1
+
+    def _negated(self) -> Iterator[Candidate]:
+        """Yield places that carry an op with the other sign, if none carries it as it is."""
+        for op, signals in self._matching.carriers().items():
+            if op in self._cone and not any(self._matching.is_exact(signal, op) for signal in signals):
+                yield from (Candidate(Place.whole(signal), op) for signal in signals[:2])
+
+    def _bits_like(self, op: int) -> Iterator[Place]:
+        """Yield places of one bit, which are matched with some bit only, if the op has one."""
+        if self._program.ops[op].type.width == 1:
+            for place in map(Place.whole, list(self._matching.wires.values)):
+                if place.width <= 2 and self._matching.ops(place) == () and not self._structure.is_alias(place):
+                    yield place
 
     def likely(self) -> list[Candidate]:
         """Return the places that carry an op which is used wrongly, and those that read all operands of a lost op."""
@@ -93,6 +113,7 @@ class Search:
             ops = self._of(place)
             behind = ((self._behind(place, op), op) for op in ops)
             found |= dict.fromkeys(Candidate(one, op) for one, op in behind if one is not None)
+            found |= dict.fromkeys(one for op in ops for one in self._taken_instead(place, op))
             found |= dict.fromkeys(filter(self.computes, (Candidate(place, op) for op in ops)))
         return list(found)
 
@@ -222,6 +243,19 @@ class Search:
                     return self._origin(one)
         return None
 
+    def _taken_instead(self, place: Place, op: int) -> Iterator[Candidate]:
+        """Yield what only passes values on to ``place``, which lacks operands of ``op``, each for one of these."""
+        lacking = sorted(self._matching.operands(op).difference(*self._matching.telling(place)))
+        for read in self._structure.reads(place) if lacking else ():
+            chain, one = list[Place](), read
+            for _ in range(_STEPS):
+                reads = self._structure.reads(one)  # a sign bit may be read beside the whole
+                if len({read.signal for read in reads}) != 1 or self._structure.is_given(one):
+                    break
+                chain.append(one)
+                one = max(reads, key=_width)
+            yield from (Candidate(other, operand) for other in reversed(chain) for operand in lacking)
+
     def _numbers(self, place: Place) -> tuple[NDArray[Any], ...]:
         bits, signed = self._matching.numbers(place)
         return bits, signed, -bits, -signed
@@ -276,6 +310,10 @@ class Search:
         (value,) = evaluate([meant.value], dict(zip(terms, columns, strict=True)))
         value = np.broadcast_to(value, (self._found.rows,))[self._matching.op_values.kept]
         return as_number(value, op.type.width, op.type.k)
+
+
+def _width(place: Place) -> int:
+    return place.width
 
 
 def _read(read: Read, place: Place) -> Term:

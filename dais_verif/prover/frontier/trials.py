@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.frontier.search import Candidate
+from dais_verif.prover.frontier.structure import Structure
 from dais_verif.prover.frontier.values import Place
 from dais_verif.prover.limits import require_time
 from dais_verif.prover.netlist import Signal
@@ -21,6 +21,8 @@ __all__ = ["State", "Trials"]
 
 #: The largest shift of an op's values that is tried.
 _SHIFTS = 8
+#: The largest number of wide signals in a row.
+_STEPS = 16
 
 
 class State(NamedTuple):
@@ -38,8 +40,10 @@ class State(NamedTuple):
 class Trials:
     """Outputs of RTL with other values at some places."""
 
-    def __init__(self, program: Program, boundary: Boundary, found: Trace) -> None:
-        self._program, self._boundary, self._found = program, boundary, found
+    def __init__(self, program: Program, structure: Structure, found: Trace) -> None:
+        self._program, self._structure, self._found = program, structure, found
+        self._boundary = structure.boundary
+        self._passed: dict[Place, list[Signal]] | None = None
         self._sources: dict[int, frozenset[Signal | int]] = {}
 
     def judged(self, wires: Wires, outputs: Iterable[int], before: State | None = None) -> State:
@@ -67,17 +71,39 @@ class Trials:
         None if the values of the place cannot be set.
         """
         place, op = candidate.place, candidate.op
-        if op is None or place.signal not in state.wires.values:
+        targets = self._settable(place, state.wires)
+        if op is None or not targets:
             return None
         tried = None
         for bits in self._forms(place, op):
             require_time()
-            one = self.judged(state.wires.changed({place.signal: _put(state.wires, place, bits)}), state.wrong, state)
+            changed = state.wires.changed({one.signal: _put(state.wires, one, bits) for one in targets})
+            one = self.judged(changed, state.wrong, state)
             if tried is None or one.errors < tried.errors:
                 tried = one
             if not one.errors:
                 break
         return tried
+
+    def _settable(self, place: Place, wires: Wires) -> list[Place]:
+        """Return the place itself, or, in a wide signal that is read part by part, the signals that pass it on."""
+        if place.signal in wires.values:
+            return [place]
+        if self._passed is None:
+            self._passed = {}
+            for signal in wires.values:
+                for one in self._chain(Place.whole(signal), wires):
+                    self._passed.setdefault(one, []).append(signal)
+        return [Place.whole(signal) for signal in self._passed.get(place, ())]
+
+    def _chain(self, place: Place, wires: Wires) -> Iterator[Place]:
+        """Yield the parts of wide signals that a place passes on."""
+        for _ in range(_STEPS):
+            reads = self._structure.reads(place) if self._structure.is_alias(place) else ()
+            if len(reads) != 1 or reads[0].signal in wires.values or reads[0].width != place.width:
+                return
+            (place,) = reads
+            yield place
 
     def _forms(self, place: Place, op: int) -> Iterator[NDArray[Any]]:
         """Yield the bits of a place that carries an op: as wide as the place, then shifted or negated."""
