@@ -22,6 +22,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
+from dais_verif.doors.api.signatures import annotation_of
 from dais_verif.doors.cli.main import cli
 from dais_verif.doors.cli.verb import GROUPS, group_of, help_records
 from dais_verif.prover.slang.kinds.page import page as supported_verilog
@@ -223,10 +224,23 @@ def functions() -> str:
     """Return the page of the Python API, which mkdocstrings fills with the docstrings."""
     names = [name for name in dais_verif.__all__ if not name.startswith("_")]
     parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
-    parts += [f"::: dais_verif.{name}\n" for name in names]
+    parts += [f"::: dais_verif.{name}\n{_keywords(name)}" for name in names]
     parts.append("## dais_verif.cocotb\n")
     parts.append("For benches of your own ([python.md](../python.md#benches-of-your-own-in-cocotb)).\n")
     return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in _public(ROOT / "dais_verif" / "cocotb"))])
+
+
+def _keywords(name: str) -> str:
+    """Return the table of the options of a function, which its request declares."""
+    listed = getattr(getattr(dais_verif, name), "listed", None)
+    if listed is None:
+        return ""
+    rows = [
+        f"| <code>{_cell(one.keyword)}</code> | <code>{_cell(annotation_of(one))}</code> | {_cell(one.option.help)} |\n"
+        for one in listed()
+        if not one.option.hidden
+    ]
+    return f"\n| option | type | |\n|---|---|---|\n{''.join(rows)}"
 
 
 def _public(package: Path) -> list[str]:

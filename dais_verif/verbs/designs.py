@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from dais_verif.base.errors import RequestError
 from dais_verif.base.verilog_names import require_module_name
 from dais_verif.verbs.arguments import require_types
-from dais_verif.verbs.argv import option_words
 from dais_verif.verbs.pins import Pins
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class DesignRequest:
             "--device": self.bitstream and self.bitstream.device,
             "--hints": self.bitstream and self.bitstream.hints,
         }
-        words = option_words(valued, {})
+        words = [word for name, value in valued.items() if value is not None for word in (name, str(value))]
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
         words += [word for path in self.data for word in ("--data", str(path))]
         return [*words, *(word for path in self._brought for word in ("--rtl", str(path)))]

@@ -230,7 +230,7 @@ def _words(one: Declared, value: Any) -> list[str]:
         return []
     if one.type == "bool":
         return [one.spelled if value else one.off]
-    return [word for each in _each(value) for word in (one.spelled, one.option.show(each))]
+    return [word for each in _each(one, value) for word in (one.spelled, one.option.show(each))]
 
 
 def keywords_of(kind: type[Any], words: Iterable[str]) -> Mapping[str, Any]:
@@ -251,9 +251,9 @@ def keywords_of(kind: type[Any], words: Iterable[str]) -> Mapping[str, Any]:
             raise RequestError(f"{word!r} needs a value.")
         many = one.type.endswith(", ...]")
         value = _parsed(one, [given] if many else given)
-        found[one.keyword] = {**found.get(one.keyword, {}), **value} if isinstance(value, dict) else value
-        if many and not isinstance(value, dict):
-            found[one.keyword] = [*found.get(one.keyword, ()), *value]
+        if isinstance(value, dict):
+            value = {**found.get(one.keyword, {}), **value}
+        found[one.keyword] = [*found.get(one.keyword, ()), *value] if isinstance(value, list) else value
     for keyword, value in found.items():
         require_usable(next(one for one in names.values() if one.keyword == keyword), value)
     return found
@@ -261,12 +261,16 @@ def keywords_of(kind: type[Any], words: Iterable[str]) -> Mapping[str, Any]:
 
 def _parsed(one: Declared, text: Any) -> Any:
     """Return the value of an option in a command line, as Python gives it."""
-    kinds: dict[str, Callable[[Any], Any]] = {"int": int, "float": float}
+    kinds: dict[str, Callable[[Any], Any]] = {
+        "int": int,
+        "float": float,
+        "tuple[int, ...]": lambda texts: list(map(int, texts)),
+    }
     try:
         value = (one.option.parse or kinds.get(one.type, lambda text: text))(text)
     except ValueError as error:
         raise RequestError(f"{one.spelled}: {error}") from None
-    return dict(value) if one.keyword == "parameters" else value
+    return dict(value) if (one.option.accepts or "").startswith("Mapping") else value
 
 
 def require_usable(one: Declared, value: Any) -> None:
@@ -278,18 +282,18 @@ def require_usable(one: Declared, value: Any) -> None:
     except ValueError as error:
         raise RequestError(f"{one.keyword}: {error}") from None
     require_type(one.keyword, one.type, taken)
-    for each in _each(taken):
+    for each in _each(one, taken):
         require_value(one, each)
 
 
-def _each(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _each(one: Declared, value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) and one.type.endswith(", ...]") else (value,)
 
 
 def require_options(request: Any) -> None:
     """Raise ``RequestError`` if an option of ``request`` is outside its range, or none of its choices."""
     for one in declared(type(request)):
-        for value in () if one.made else _each(one.of(request)):
+        for value in () if one.made else _each(one, one.of(request)):
             if value is not None:
                 require_value(one, value)
 

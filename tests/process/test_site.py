@@ -60,6 +60,11 @@ def test_the_reference_has_every_verb_and_option(site: ModuleType) -> None:
         assert [o.opts for o in options if not o.hidden and f"<code>{', '.join(o.opts)}" not in section] == []
 
 
+def test_the_reference_of_a_function_has_its_options(site: ModuleType) -> None:
+    page = site.functions().partition("::: dais_verif.mutate")[2].partition(":::")[0]
+    assert "<code>most&#95;unknown</code>" in page and "<code>rtl</code>" in page
+
+
 def test_the_map_has_every_module(site: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "__init__.py").write_text('"""Outer."""\n')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +17,17 @@ import dais_verif
 from dais_verif.base.errors import RequestError
 from dais_verif.doors.cli.declared import requested
 from dais_verif.doors.cli.verb import GroupedCommand
-from dais_verif.verbs.options import Request, declared, from_keywords, option, options
+from dais_verif.verbs.options import (
+    Declared,
+    Request,
+    declared,
+    from_keywords,
+    keywords_of,
+    option,
+    options,
+    require_usable,
+    words_for,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,6 +80,9 @@ def test_the_command_line_python_and_words_have_it(toy: tuple[click.Command, lis
     keywords = {"turns": 5, "ways": "up", "fast": False, "quick": True, "limit": 2.5, "file": ["a", "b"], "seen": -1}
     assert replace(request, command=None) == from_keywords(Toy, {"program": "p", **keywords})
     assert Toy(program="p").words() == ["toy", "p"]
+    # The same in a manifest, whose keys are the keywords of Python.
+    assert keywords_of(Toy, [*WORDS, "--seen=all"]) == keywords
+    assert words_for(Toy, keywords) == WORDS
 
 
 def test_the_help_has_its_group_and_default(toy: tuple[click.Command, list[Toy]]) -> None:
@@ -85,6 +99,45 @@ def test_the_help_has_its_group_and_default(toy: tuple[click.Command, list[Toy]]
 def test_its_range_and_choices_are_checked(wrong: dict[str, Any], name: str) -> None:
     with pytest.raises(RequestError, match=name):
         Toy(program="p", **wrong)
+
+
+@pytest.mark.parametrize("words", [["--no-such", "3"], ["--turns"], ["--turns", "x"], ["--turns", "10"], ["--quick=1"]])
+def test_words_that_are_no_options_are_refused(words: list[str]) -> None:
+    with pytest.raises(RequestError):
+        keywords_of(Toy, words)
+
+
+def a_value(one: Declared) -> Any:
+    """Return a value of an option, as Python gives it, that is not the default."""
+    if one.option.choices:
+        value: Any = next(choice for choice in one.option.choices if choice != one.value)
+    else:
+        numbers = {"int": max(one.option.least or 0, 7), "float": 0.5, "bool": not one.value}
+        named = {
+            "parameters": {"W": "8"},
+            "latency": 3,
+            "shard": (2, 5),
+            "verify_time": datetime(2027, 1, 31, tzinfo=UTC),
+        }
+        value = named.get(one.keyword, numbers.get(one.type, 4 if one.type == "tuple[int, ...]" else "a"))
+    many = one.type.endswith(", ...]") and not isinstance(value, dict)
+    return [value] if many else value
+
+
+def test_every_option_is_the_same_in_words_and_in_python() -> None:
+    """What a command line, Python, and a manifest say of an option is read as one value."""
+    counted = sum(not function.listed() for function in functions().values())  # which loads all requests
+    for request in [one for one in Request.__subclasses__() if one.__module__.startswith("dais_verif.")]:
+        for one in declared(request):
+            value = a_value(one)
+            require_usable(one, value)
+            words = words_for(request, {one.keyword: value})
+            assert (words == []) == (not one.option.told), (request, one.keyword)
+            if words:
+                again = keywords_of(request, words)
+                assert words_for(request, again) == words, (request, one.keyword)
+                counted += 1
+    assert counted > 200
 
 
 def test_keywords_are_current() -> None:
