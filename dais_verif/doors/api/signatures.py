@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar, cast
 
 from dais_verif.base.packages import name_missing_packages
-from dais_verif.record.base import Record
 from dais_verif.verbs.options import Declared, declared, from_keywords
 from dais_verif.verbs.progress import listener
 
@@ -47,7 +46,7 @@ def asks(
             given = {**defaults, **signature.bind(*arguments, **keywords).arguments}
             progress = given.pop("progress")
             done = _loaded(run)(from_keywords(_loaded(request), given), progress=listener(progress))
-            return cast(_Result, done if isinstance(done, Record) else done.record)
+            return cast(_Result, getattr(done, "record", done))
 
         vars(asked).update(__signature__=signature, listed=lambda: options_of(own, _loaded(request), without))
         return asked
