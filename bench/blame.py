@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -68,6 +69,14 @@ class Fault(NamedTuple):
     offset: int
     old: str
     new: str
+
+    def lines(self, files: Mapping[str, str]) -> set[str]:
+        """Return the lines of the statement from its first one to that of the edit: tools name the first one."""
+        before = files[self.file][: self.offset]
+        statement = before[before.rfind(";") + 1 :]
+        last = before.count("\n") + 1
+        first = last - statement.lstrip().count("\n")
+        return {f"{self.file}:{line}" for line in range(first, last + 1)} if last - first < 8 else {self.line(files)}
 
     def line(self, files: Mapping[str, str]) -> str:
         """Return the file and line of the edit."""
@@ -251,8 +260,8 @@ def _judged(case: Case, faults: list[Fault]) -> tuple[Result, Any]:
         signals.append(list(dict.fromkeys([*own, *(Path(line).name for line in one.lines)])))
     lines = [line for some in signals for line in some]
     lines += [Path(one.where).name for one in (*found.moved, *found.untimely)]
-    planted = {one.line(case.files) for one in faults}
-    places = [lines.index(one) for one in planted if one in lines]
+    planted = [one.lines(case.files) for one in faults]
+    places = [min(lines.index(line) for line in some if line in lines) for some in planted if some & set(lines)]
     if not places:
         answer = "elsewhere" if lines else "nothing"
     elif min(places) == 0 and len(places) == len(planted) and max(places) < 3 + len(planted):
@@ -288,11 +297,13 @@ def _found(
             with reader.readable("slang", reader.in_verilog(design)) as read:
                 found = find_frontier(case.program, read(), case.dut)
             middle = time.process_time()
-            edits = suggested(case.program, design, case.dut, reader, found, folder / "edits")
     except OutOfTime:
         found = "too slow"
     except DaisError:
         found = "refused"
+    if isinstance(found, Frontier):
+        with suppress(DaisError):
+            edits = suggested(case.program, design, case.dut, reader, found, folder / "edits")
     end = time.process_time()
     return found, edits, ((middle or end) - begun, end - (middle or end))
 

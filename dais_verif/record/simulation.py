@@ -156,10 +156,11 @@ class WrongLine:
     should carry. ``expected``, ``found``: that op's raw integer, and that of the signal, in a vector in which they
     differ; None if ``ops`` is not a single one. ``explains``: the number of vectors in which all outputs are right if
     the signals of all lines that are named carry the values of their ops; None if they are not: the line is a guess.
-    ``edit``: what the line may have to be; None if no single edit of each line makes all outputs right.
+    ``edit``: what the line may have to be; None if no single edit of each line makes all outputs right. ``register``:
+    the signal is a register, None if not. ``edges``: in a pipeline, the edges from a vector to the value of the signal.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("explains", "edit")
+    LEFT_OUT_IF_NONE: ClassVar = ("explains", "edit", "register", "edges")
 
     line: str
     also: str | None
@@ -171,13 +172,17 @@ class WrongLine:
     found: int | None
     explains: int | None = None
     edit: LineEdit | None = None
+    register: bool | None = None
+    edges: int | None = None
 
     def text(self) -> str:
         """Return the finding in words."""
         inside = f" (or {self.also})" if self.also else ""
         reads = f"; reads {', '.join(self.reads)}" if self.reads else ""
         guess = "" if self.explains else ", as a guess,"
-        signal = f"{self.signal}, {counted(self.width, 'bit')}"
+        signal = f"{'register ' if self.register else ''}{self.signal}, {counted(self.width, 'bit')}"
+        if self.edges is not None:
+            signal += f", {counted(self.edges, 'edge')} after its vector"
         text = f"{self.line}{inside}: {signal}, is{guess} the first with wrong values{reads}"
         if self.ops:
             text += f"; it should carry {' or '.join(f'op {op}' for op in self.ops[:3])}"

@@ -110,7 +110,10 @@ def _line(found: WrongSignal, vectors: int, suggestion: Suggestion | None) -> Wr
     also = more[0] if more else None
     explains = vectors if found.explains else None
     ops = list(found.missing)
-    return WrongLine(line, also, found.name, found.width, reads, ops, found.expected, found.found, explains, edit)
+    return WrongLine(
+        line, also, found.name, found.width, reads, ops, found.expected, found.found, explains, edit,
+        found.register or None, found.edges,
+    )  # fmt: skip
 
 
 def _carries(ops: tuple[int, ...]) -> str:

@@ -187,6 +187,13 @@ endmodule
 """
 
 
+def test_the_register_and_its_edge_are_named(tmp_path: Path) -> None:
+    (found,) = lines_of(PIPELINE, tmp_path, "sum - c1", "sum + c1", latency=2)[1].signals
+    assert (found.name, found.register, found.edges) == ("minus", True, 2)
+    (found,) = lines_of(PIPELINE, tmp_path, "a + (b << 2)", "a - (b << 2)", latency=2)[1].signals
+    assert (found.name, found.register, found.edges) == ("sum", True, 1)
+
+
 def test_registers_out_of_step_are_named(tmp_path: Path) -> None:
     assert lines_of(PIPELINE, tmp_path, latency=2)[1] == Frontier(vectors=256)
     _, late = lines_of(PIPELINE, tmp_path, latency=3)

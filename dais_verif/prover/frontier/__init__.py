@@ -7,7 +7,7 @@ op's values at the signal, the outputs must be right. This is a finding about va
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from dais_verif.base.errors import InputError
 from dais_verif.base.text import counted
 from dais_verif.hardware.ports.interface import Clocking, Dut
 from dais_verif.prover.boundary import Boundary
-from dais_verif.prover.clocked.registers.latency import OutOfStep, infer_timing, untimely_registers
+from dais_verif.prover.clocked.registers.latency import OutOfStep, ages_of, infer_timing, untimely_registers
 from dais_verif.prover.frontier.findings import Carried, Frontier, Moved, Untimely, WrongSignal
 from dais_verif.prover.frontier.interface import exchanged_outputs, wrong_inputs
 from dais_verif.prover.frontier.lines import Lines
@@ -139,7 +139,7 @@ class _Findings:
         self._trials = Trials(design.program, design.structure, found)
         self._matching = Matching(design.program, self._values, design.structure, wires)
         self._where = Lines(design.structure, wires)
-        self._dut = design.dut
+        self._dut, self._netlist = design.dut, design.netlist
         self._claimed, self._wrong = design.boundary.claimed, wrong
 
     def frontier(self) -> Frontier:
@@ -173,13 +173,21 @@ class _Findings:
             if one.lines[0] not in found:
                 found[one.lines[0]] = one
                 places.append(place)
-        frontier = Frontier(tuple(found.values()), tuple(moved), self._found.rows, tuple(ports))
+        frontier = Frontier(self._timed(found.values(), places), tuple(moved), self._found.rows, tuple(ports))
         if after.errors or not places:
             return frontier
         boundary, kept = self._structure.boundary, self._values.kept
         vectors = self._found.inputs
         judge = Mended(self._program, self._dut, boundary, vectors, kept, after.wires, tuple(places))
         return replace(frontier, mended=judge)
+
+    def _timed(self, found: Iterable[WrongSignal], places: Sequence[Place]) -> tuple[WrongSignal, ...]:
+        """Return the findings with the edges, in a pipeline, after which they have their values."""
+        said = self._dut.interface.clocking
+        if said is None:
+            return tuple(found)
+        ages = ages_of(self._netlist, self._structure.boundary, said, [place.signal for place in places])
+        return tuple(replace(one, edges=edges) for one, edges in zip(found, ages, strict=True))
 
     def _moved(self) -> list[Moved]:
         """Return the wrong outputs that carry the values of ops, which are right where they should be."""
@@ -326,4 +334,5 @@ class _Findings:
         return WrongSignal(
             str(place), place.width, where(place), tuple(lines), reads, missing, expected, found, explained,
             tuple(lines.values()), self._carriers(place, missing), self._near(place),
+            any(driver.clock for driver in place.signal.driving(place.low, place.width)),
         )  # fmt: skip

@@ -26,7 +26,8 @@ class WrongSignal:
     carry operands of the op. ``near``: the lines of signals of the same instance that it reads, with these.
     ``missing``: the ops whose values it should carry. ``expected``: the raw integer of that op, if there is one, in a
     vector in which they differ, and ``found``: that of the signal. ``explains``: with the values of these ops at all
-    signals that are named, all outputs are right; if not, the finding is a guess.
+    signals that are named, all outputs are right; if not, the finding is a guess. ``register``: it is one; ``edges``:
+    in a pipeline, the edges from its vector to its value.
     """
 
     name: str
@@ -41,6 +42,8 @@ class WrongSignal:
     scopes: tuple[str | None, ...] = ()
     carriers: tuple[str, ...] = ()
     near: tuple[tuple[str, str], ...] = ()
+    register: bool = False
+    edges: int | None = None
 
 
 @dataclass(frozen=True)

@@ -244,9 +244,9 @@ class Search:
         return None
 
     def _taken_instead(self, place: Place, op: int) -> Iterator[Candidate]:
-        """Yield what only passes values on to ``place``, which lacks operands of ``op``, each for one of these."""
+        """Yield what only passes values on to ``place``: for each operand of ``op`` that it lacks, and for ``op``."""
         lacking = sorted(self._matching.operands(op).difference(*self._matching.telling(place)))
-        for read in self._structure.reads(place) if lacking else ():
+        for read in self._structure.reads(place):
             chain, one = list[Place](), read
             for _ in range(_STEPS):
                 reads = self._structure.reads(one)  # a sign bit may be read beside the whole
@@ -255,6 +255,7 @@ class Search:
                 chain.append(one)
                 one = max(reads, key=_width)
             yield from (Candidate(other, operand) for other in reversed(chain) for operand in lacking)
+            yield from (Candidate(other, op) for other in chain if not self._matching.is_shared(other))
 
     def _numbers(self, place: Place) -> tuple[NDArray[Any], ...]:
         bits, signed = self._matching.numbers(place)

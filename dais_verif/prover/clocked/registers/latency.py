@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dais_verif.base.errors import LatencyError, RegisterError, StateError
+from dais_verif.base.errors import InputError, LatencyError, RegisterError, StateError
 from dais_verif.base.text import counted
 from dais_verif.hardware.ports.interface import Clocking
 from dais_verif.prover.boundary import Boundary
@@ -23,7 +23,7 @@ from dais_verif.prover.netlist import Clock, Driver, Netlist, Signal
 from dais_verif.prover.terms import Term, var
 from dais_verif.record.proof import Timing
 
-__all__ = ["OutOfStep", "infer_timing", "untimely_registers"]
+__all__ = ["OutOfStep", "ages_of", "infer_timing", "untimely_registers"]
 
 #: The largest number of registers of which it is asked whether they are out of step.
 _ASKED = 100
@@ -128,6 +128,20 @@ def untimely_registers(netlist: Netlist, boundary: Boundary, said: Clocking | No
         for source in _sources(driver)
     }
     return sorted(found, key=lambda one: not any(_reads_one(one[0], unread)))
+
+
+def ages_of(netlist: Netlist, boundary: Boundary, said: Clocking | None, asked: Sequence[Signal]) -> list[int | None]:
+    """Return how many edges after its vector each signal has its value; None if it has several ages, or none."""
+    valid = None if said is None or said.valid_in is None else netlist.signals.get(said.valid_in)
+    reads: _Reads = {}
+    found: list[int | None] = []
+    for signal in asked:
+        try:
+            analysis = _LatencyAnalysis(netlist, boundary, valid, reads=reads)
+            found.append(analysis.of(signal, 0, signal.width).vector)
+        except InputError:
+            found.append(None)
+    return found
 
 
 def _sources(driver: Driver) -> Iterator[Signal]:
