@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 
 __all__ = ["FoldedNetwork", "FoldedStage", "NetworkInfo", "NetworkNode", "NetworkTensor", "ProvedSetting"]
@@ -42,7 +43,8 @@ class NetworkNode:
 class NetworkInfo:
     """The inputs, computing nodes and output names of a network. ``fused``: the ops of each HPVM node, from node 1 on.
 
-    ``cost``: the number of multiply-adds of all layers.
+    ``cost``: the number of multiply-adds of all layers. ``steps``: the multiplications, comparisons, roundings and
+    elements of inputs of the unrolled program. ``unrolls``: False if these are too many for a program.
     """
 
     inputs: list[NetworkTensor]
@@ -50,6 +52,8 @@ class NetworkInfo:
     outputs: list[str]
     fused: list[list[str]]
     cost: int
+    steps: int = 0
+    unrolls: bool = True
 
     def text(self) -> str:
         """Return the network as text in columns, with one line per node."""
@@ -65,6 +69,7 @@ class NetworkInfo:
         lines += [f"  {name}" for name in self.outputs]
         lines.append(f"fused nodes ({len(self.fused)})")
         lines += _columns([(str(number), " + ".join(ops)) for number, ops in enumerate(self.fused, 1)])
+        lines.append(f"unrolled: {counted(self.steps, 'step')}{'' if self.unrolls else ', too many for a program'}")
         return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@ from dais_verif.base.text import counted
 from dais_verif.base.verdict import Verdict
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
+from dais_verif.spec.program.model import Origin
 
 __all__ = ["BitstreamFacts", "MACHINE_LAYOUTS", "ProgramInfo", "ProjectInfo", "ProvedLink", "RtlFacts"]
 
@@ -57,6 +58,13 @@ class ProgramInfo:
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
         layout = "mach" if origin.layout == "mach" else "alirfsm"
         return cls(origin.path, machine.hash, origin.file_sha256, layout, False, n_in, n_out, n_ops)
+
+    @classmethod
+    def of_network(cls, origin: Origin, n_in: int, n_out: int) -> ProgramInfo:
+        """Return the facts about a network that is too large to unroll: its hash is that of the file, without ops."""
+        return cls(
+            origin.path, origin.file_sha256 or "", origin.file_sha256, origin.layout, origin.assumed, n_in, n_out, 0
+        )
 
 
 # The project folder of da4ml or alkaid that a run was given, and the files found in this folder.

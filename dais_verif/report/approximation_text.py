@@ -109,7 +109,7 @@ def _cells(one: Measured) -> tuple[str, ...]:
         f"{low:.1f} to {high:.1f}",
         f"{one.loss:.2f}",
         f"{one.speedup:.2f}x",
-        str(one.ops),
+        "" if one.ops is None else str(one.ops),
         f"{one.largest:g}",
         f"{one.bound:g}",
     )

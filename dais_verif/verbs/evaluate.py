@@ -25,7 +25,7 @@ from dais_verif.subject import open_for
 from dais_verif.subject.given import AnyProgram
 from dais_verif.verbs import common_options as common
 from dais_verif.verbs.machines.requests import require_no_options
-from dais_verif.verbs.networks.requests import inputs_of, require_no_configuration
+from dais_verif.verbs.networks.requests import input_ports, inputs_of, require_no_configuration
 from dais_verif.verbs.options import REQUIRED, Request, option
 from dais_verif.verbs.programs import read_program
 from dais_verif.verbs.progress import SILENT, Progress
@@ -121,6 +121,8 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
     if request.sample != "before":
         raise RequestError.of("{sample} {value} is for machines; a program has no clock edges.", value=request.sample)
     network = subject.network if folded is None else _of_folder(folded, request)
+    if network is not None and request.engine == "auto" and not network.unrolls:
+        return _written(_on_tensors(network, request, progress), request)
     program, _ = read_program(request.program if network is None else network.program(), request.layout, progress)
     if network is not None and not request.raw_inputs:
         batch = read_tensors(request.inputs, inputs_of(network))
@@ -140,11 +142,41 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         unchecked=request.unchecked,
         output=None if request.output is None else str(request.output),
     )
-    done = Evaluation(record, tuple(f"out_{j}" for j in range(len(columns))), columns)
+    return _written(Evaluation(record, tuple(f"out_{j}" for j in range(len(columns))), columns), request)
+
+
+def _written(done: Evaluation, request: EvaluationRequest) -> Evaluation:
+    """Write the outputs if a file is requested, and return them."""
     if request.output is not None:
         as_npy = request.output.suffix == ".npy"
         write_atomically(request.output, _npy(done, request.raw) if as_npy else done.csv().encode())
     return done
+
+
+def _on_tensors(network: Network, request: EvaluationRequest, progress: Progress) -> Evaluation:
+    """Compute a network that is too large to unroll."""
+    from dais_verif.compile.networks.tensors import TensorModel
+
+    if request.raw_inputs:
+        batch = read_raw_batch(request.inputs, input_ports(network))
+    else:
+        batch = read_tensors(request.inputs, inputs_of(network))
+    model = TensorModel(network)
+    with progress.working(f"{batch.rows} vectors ..."):
+        found = model.run(batch)
+    points = [kind.f for name in network.outputs for kind in network.types(name)]
+    columns = tuple(
+        column >> (found.f - f) if request.raw else doubles_of_raw(column, found.f, j)
+        for j, (column, f) in enumerate(zip(found.raw.T, points, strict=True))
+    )
+    record = EvaluationRecord(
+        program=ProgramInfo.of_network(network.origin, model.n_in, len(columns)),
+        rows=batch.rows,
+        engine="tensors",
+        unchecked=request.unchecked,
+        output=None if request.output is None else str(request.output),
+    )
+    return Evaluation(record, tuple(f"out_{j}" for j in range(len(columns))), columns)
 
 
 def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.base.files import write_atomically
+from dais_verif.base.text import counted
 from dais_verif.record.floor_plan import FloorPlan
+from dais_verif.record.network import NetworkInfo
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.listing import listing
@@ -33,18 +35,24 @@ class ListingRequest:
 
 @dataclass(frozen=True)
 class Listing:
-    """The ``text`` that lists a program with ``ops`` ops, a ``machine``, or a bitstream with its ``floor_plan``."""
+    """The ``text`` that lists a program with ``ops`` ops, a ``machine``, or a bitstream with its ``floor_plan``.
+
+    Of a ``network``, ``ops`` are the steps of its unrolled program.
+    """
 
     text: str
     ops: int
     machine: Machine | None = None
     floor_plan: FloorPlan | None = None
+    network: NetworkInfo | None = None
 
     @property
     def kind(self) -> str:
         """The kind of the listed object."""
         if self.floor_plan is not None:
             return "bitstream"
+        if self.network is not None:
+            return f"network of {counted(len(self.network.nodes), 'node')}"
         return f"{'machine, its blocks' if self.machine else 'program'} of {self.ops} ops"
 
 
@@ -72,10 +80,10 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
         return Listing(table, sum(block.program.n_ops for block in machine.blocks.values()), machine)
     network = subject.network
     if network is not None and not request.vm:
-        table, ops = info_of(network).text(), network.program().n_ops
+        info = info_of(network)
         if request.output is not None:
-            write_atomically(request.output, table.encode())
-        return Listing(table, ops)
+            write_atomically(request.output, info.text().encode())
+        return Listing(info.text(), info.steps, network=info)
     program, _ = read_program(request.program, request.layout, progress)
     text = _instructions(program) if request.vm else listing(program)
     if request.output is not None:

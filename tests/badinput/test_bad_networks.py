@@ -106,8 +106,10 @@ def test_squares_of_squares_end_at_the_limit_of_programs() -> None:
 def test_work_is_bounded() -> None:
     b = Build()
     a = b.quantise(b.input("x", [2000, 2000]), 0, np.int8)
-    with pytest.raises(NetworkError, match="steps"):
-        parse(b.bytes(b.node("Relu", a)))
+    network = parse(b.bytes(b.node("Relu", a)))
+    assert network.steps == 4 * 2000 * 2000 and not network.unrolls
+    with pytest.raises(NetworkError, match="16000000 steps"):
+        network.program()
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_check_and_show_print_nodes_with_types(net: Path, capsys: pytest.Capture
     shown = said(capsys, "show", net)[1]
     assert code == 0 and shown in out
     assert "  -  QuantizeLinear_0    QuantizeLinear    x    ->  t3" in shown and "->  t11  u7.0   1x2x1" in shown
-    assert shown.endswith("fused nodes (2)\n  1  mul\n  2  relu\n")
+    assert "fused nodes (2)\n  1  mul\n  2  relu\nunrolled: " in shown
     record = dais_verif.check(net)
     assert record.network is not None and record.network.fused == [["mul"], ["relu"]] and record.network.cost == 4
     assert {node.writes.name: node.writes.type for node in record.network.nodes}[record.network.outputs[0]] == "u7.0"

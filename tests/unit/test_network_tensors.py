@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from unit.test_networks import LAYERS, MODES, cnn, random_network, weights
 
 from dais_verif.base.errors import VectorError
 from dais_verif.compile.approximation import KNOBS
+from dais_verif.compile.kernels.blocks import Value
 from dais_verif.compile.networks import Network, parse
+from dais_verif.compile.networks.arithmetic import bounds_of, raw_of
 from dais_verif.compile.networks.knobs import Applied, Approximation
+from dais_verif.compile.networks.reals import Mapped, Quotient
 from dais_verif.compile.networks.tensors import TensorModel
 from dais_verif.golden import Golden
 from dais_verif.spec.program.numbers import Batch
@@ -30,6 +34,31 @@ def unrolled(network: Network, vectors: np.ndarray, names: Sequence[str]) -> tup
     return [column.tolist() for column in columns], [kind.f for kind in program.output_types]
 
 
+def require_ranges(network: Network) -> None:
+    """Assert that reading finds the ranges, points and number of steps of the unrolled program's elements."""
+    lowered = network._lowered()
+    assert lowered.steps == network.steps
+    for name, data in lowered.tensors.items():
+        read = network.data(name)
+        assert (read.shape, read.dtype, read.constant) == (data.shape, data.dtype, data.constant), name
+        pairs = zip(read.elements.ravel().tolist(), data.elements.ravel().tolist(), strict=True)
+        assert all(described(a) == described(b) for a, b in pairs), name
+
+
+def described(element: Any) -> Any:
+    """Return what later nodes can see of an element: its range and its point."""
+    if isinstance(element, Mapped):
+        return element.name, element.half, described(element.argument)
+    if isinstance(element, Quotient):
+        parts = element.numerator, element.denominator, element.least
+        return element.what, element.most, element.line, [described(one) for one in parts]
+    return (*bounds_of(element), raw_of(element)[1] if isinstance(element, Fraction) else point(element))
+
+
+def point(value: Value) -> int | None:
+    return None if value.op is None else value.f - value.shift
+
+
 def require_equal(network: Network, names: Sequence[str] | None = None, rows: int = 12, seed: int = 0) -> None:
     """Assert that both models compute the same integers for the tensors ``names``."""
     names = list(network.outputs if names is None else names)
@@ -39,6 +68,7 @@ def require_equal(network: Network, names: Sequence[str] | None = None, rows: in
     f = max([found.f, *points])
     wanted = [[raw << (f - point) for raw in column] for column, point in zip(columns, points, strict=True)]
     assert [[raw << (f - found.f) for raw in column] for column in found.raw.T.tolist()] == wanted
+    require_ranges(network)
 
 
 def typed(build: Build, network: Network) -> list[str]:
@@ -77,6 +107,7 @@ def test_random_networks_under_knobs() -> None:
             f = max([found.f, *points])
             wanted = [[raw << (f - point) for raw in column] for column, point in zip(columns, points, strict=True)]
             assert [[raw << (f - found.f) for raw in column] for column in found.raw.T.tolist()] == wanted, seed
+            require_ranges(network)
 
 
 @pytest.mark.parametrize("bias", [11, 12])
@@ -197,7 +228,7 @@ def test_a_wrong_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     import dais_verif.compile.networks.tensors.operators as operators
 
     build, names = cnn()
-    network, product = parse(build.bytes(*names)), operators.matrix_product
-    monkeypatch.setattr(operators, "matrix_product", lambda a, b: product(a, b) + (a.shape[-1] == 9))
+    network, product = parse(build.bytes(*names)), operators.product_in
+    monkeypatch.setattr(operators, "product_in", lambda kind, a, b: product(kind, a, b) + (a.shape[-1] == 9))
     with pytest.raises(AssertionError):
         require_equal(network, names)

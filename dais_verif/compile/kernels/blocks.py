@@ -67,6 +67,11 @@ class BlockBuilder:
             return Value()
         return self._add(Code.INPUT, self._inputs - 1, -1, 0, kind.raw_min, kind.raw_max, kind.f, kind)
 
+    def unknown(self, lo: int, hi: int, f: int) -> Value:
+        """Return a value of which only the range is known; a block with such values is never built."""
+        self._inputs += 1
+        return self._add(Code.INPUT, self._inputs - 1, -1, 0, lo, hi, f)
+
     def constant(self, raw: int, f: int) -> Value:
         """Return ``raw * 2**-f``."""
         return self._add(Code.CONST, -1, -1, raw, raw, raw, f) if raw else Value()

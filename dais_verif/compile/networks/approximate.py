@@ -29,20 +29,22 @@ class Approximated:
 
 
 def approximate(
-    data: bytes,
+    network: bytes | Network,
     file: ConfigurationFile,
     name: str,
     *,
     inputs: Mapping[str, tuple[int, int, int]] | None = None,
     grid: int | None = None,
 ) -> Approximated:
-    """Return the network in ``data``, the bytes of an ONNX file, under configuration ``name`` of ``file``.
+    """Return a network under configuration ``name`` of ``file``.
 
-    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: 2 more than before scaling.
-    Raises ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` with node
-    and reason if a knob cannot be applied.
+    ``network``: the exact network, or the bytes of an ONNX file, with the types of its ``inputs``. ``grid``: fractional
+    bits of weights that are scaled by a factor such as 4/3; None: 2 more than before scaling. Raises
+    ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` with node and
+    reason if a knob cannot be applied.
     """
-    fused = fuse(parse(data, inputs=inputs))
+    exact = parse(network, inputs=inputs) if isinstance(network, bytes) else network
+    fused = fuse(exact)
     one = file[name]
     numbered = [node for node in fused if node.number is not None]
     require_fit(file, one, [[op.op for op in node.ops] for node in numbered])
@@ -50,9 +52,7 @@ def approximate(
     for node, said in zip(numbered, one.nodes, strict=True):
         nodes |= _of_node(node, [op.applied(file.knobs) for op in said.ops])
     approximation = Approximation(nodes, grid)
-    return Approximated(
-        name, parse(data, inputs=inputs, approximation=approximation), tuple(approximation.notes), nodes
-    )
+    return Approximated(name, exact.under(approximation), tuple(approximation.notes), nodes)
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:

@@ -5,10 +5,13 @@ An element is a ``Fraction`` whose denominator is a power of two, or a ``Value``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from dais_verif.compile.kernels.blocks import BlockBuilder, Value, scaled
+from dais_verif.compile.networks.data import Data, data_of, rows_of
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.spec.program.types import LIMIT, FixedType, type_of_interval
 
@@ -70,6 +73,22 @@ class Arithmetic:
         #: Tables computed so far, by key.
         self.tables: dict[tuple[object, ...], tuple[int, ...]] = {}
 
+    def input(self, kind: FixedType, shape: tuple[int, ...], dtype: str) -> Data:
+        """Return an input of the block."""
+        return data_of([self.builder.input(kind) for _ in range(prod(shape))], shape, dtype)
+
+    def seen(self, data: Data) -> Data:
+        """Return a tensor as later nodes read it."""
+        return data
+
+    def of_range(self, lo: int, hi: int, f: int) -> Element | None:
+        """Return the value that stands for all with a range; None if there have to be ops."""
+        return None
+
+    def indices(self, kind: FixedType) -> Sequence[int]:
+        """Return the integers of ``kind`` for which a monotonic table has to be computed."""
+        return range(kind.raw_min, kind.raw_max + 1)
+
     def value(self, element: Element) -> Value:
         """Return ``element`` as a value of the block. Raises ``Refusal`` if a constant has more than 63 bits."""
         if isinstance(element, Value):
@@ -119,6 +138,25 @@ class Arithmetic:
         """Return ``sum(a * b) + bias``."""
         products = [self.multiply(x, y) for x, y in zip(a, b, strict=True) if y != 0]
         return self.sum([*products, *([bias] if bias != 0 else [])])
+
+    def dots(
+        self,
+        left: Data,
+        right: Data,
+        starts: Sequence[Element],
+        finish: Callable[[Element], Element] | None = None,
+        rows_first: bool = False,
+    ) -> Data:
+        """Return ``finish(dot(row, column, start))`` for each row of ``left`` and each column, a row of ``right``.
+
+        ``starts``: one for each column. The result has a row for each column, and is computed in this order, or, with
+        ``rows_first``, a row for each row of ``left``.
+        """
+        rows, columns = list(rows_of(left)), list(zip(rows_of(right), starts, strict=True))
+        pairs = product(rows, columns) if rows_first else ((row, column) for column, row in product(columns, rows))
+        found = [self.dot(row, *one) if finish is None else finish(self.dot(row, *one)) for row, one in pairs]
+        shape = (len(rows), len(columns)) if rows_first else (len(columns), len(rows))
+        return data_of(found, shape, left.dtype)
 
     def maximum(self, a: Element, b: Element) -> Element:
         """Return the larger of ``a`` and ``b``."""

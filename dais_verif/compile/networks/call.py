@@ -9,15 +9,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dais_verif.base.text import counted
 from dais_verif.compile.networks.arithmetic import Arithmetic
+from dais_verif.compile.networks.data import Data
 from dais_verif.compile.networks.knobs import Applied, Approximation
 from dais_verif.compile.networks.onnx_file import MOST_ELEMENTS
 from dais_verif.compile.networks.problems import Refusal
 
-__all__ = ["FLOATS", "MOST_STEPS", "Budget", "Call", "Data", "data_of"]
+__all__ = ["FLOATS", "MOST_STEPS", "Budget", "Call"]
 
 #: Kinds of elements that represent real numbers; all others wrap, except in quantisers, which saturate.
 FLOATS = ("FLOAT", "DOUBLE")
@@ -25,47 +25,22 @@ FLOATS = ("FLOAT", "DOUBLE")
 #: The maximum number of steps of a network: multiplications, comparisons, roundings, and elements of inputs.
 MOST_STEPS = 1 << 20
 
-#: An array of ``Element``, in the shape of the tensor.
-Elements = NDArray[Any]
-
 
 class Budget:
-    """The number of steps left."""
+    """The number of steps taken so far, and the largest number of them; None: only count."""
 
-    def __init__(self) -> None:
-        self._left = MOST_STEPS
+    def __init__(self, most: int | None = MOST_STEPS) -> None:
+        self._most = most
+        #: All steps, and those that are taken again for each equal element.
+        self.taken = self.repeated = 0
 
-    def take(self, steps: int) -> None:
+    def take(self, steps: int, repeated: bool = False) -> None:
         """Use ``steps``. Raises ``Refusal`` if fewer are left."""
-        if steps > self._left:
-            left = f"{self._left} of {MOST_STEPS} for a network are left"
+        if self._most is not None and self.taken + steps > self._most:
+            left = f"{self._most - self.taken} of {self._most} for a network are left"
             raise Refusal(f"it takes {counted(steps, 'step')}, but only {left}")
-        self._left -= steps
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A tensor: elements in an array of objects, and ONNX's name for their kind."""
-
-    elements: Elements
-    dtype: str
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of the dimensions."""
-        return self.elements.shape
-
-    @property
-    def constant(self) -> bool:
-        """True if all elements are constants."""
-        return all(isinstance(one, Fraction) for one in self.elements.flat)
-
-
-def data_of(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Data:
-    """Return a tensor of ``elements`` in NumPy's order."""
-    array = np.empty(len(elements), dtype=object)
-    array[:] = elements
-    return Data(array.reshape(shape), dtype)
+        self.taken += steps
+        self.repeated += steps if repeated else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,20 +137,20 @@ class Call:
         if math.prod(shape) > MOST_ELEMENTS or any(size < 1 for size in shape):
             raise Refusal(f"its result would have {math.prod(shape)} elements; 1 to {MOST_ELEMENTS} are supported")
 
-    def broadcast(self, *arrays: Elements) -> list[Elements]:
-        """Return ``arrays`` broadcast to one shape, and take one step of the budget for each element of it."""
+    def broadcast(self, *operands: Data) -> list[Data]:
+        """Return ``operands`` broadcast to one shape, and take one step of the budget for each element of it."""
         try:
-            shape = np.broadcast_shapes(*(one.shape for one in arrays))
+            shape = np.broadcast_shapes(*(one.shape for one in operands))
         except ValueError:
-            raise Refusal(f"shapes {', '.join(str(one.shape) for one in arrays)} do not fit together") from None
+            raise Refusal(f"shapes {', '.join(str(one.shape) for one in operands)} do not fit together") from None
         self.require_size(shape)
         self.budget.take(math.prod(shape))
-        return [np.broadcast_to(one, shape) for one in arrays]
+        return [one.moved(lambda codes: np.broadcast_to(codes, shape)) for one in operands]
 
 
 def require_reals(data: Data, what: str) -> Data:
     """Return ``data``. Raises ``Refusal`` if it is empty, or its elements do not represent real numbers."""
-    if not data.elements.size:
+    if not data.size:
         raise Refusal(f"its {what} has no elements")
     if data.dtype not in FLOATS:
         raise Refusal(f"its {what} is of kind {data.dtype}, where arithmetic wraps or rounds; dequantise it first")

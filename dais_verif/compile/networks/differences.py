@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
 
-from dais_verif.compile.networks.arithmetic import raw_of
+from dais_verif.compile.networks.arithmetic import Arithmetic, raw_of
 from dais_verif.compile.networks.call import Budget, Call
 from dais_verif.compile.networks.knobs import Applied
 from dais_verif.compile.networks.model import Network, Node
@@ -101,7 +101,7 @@ def output_differences(exact: Network, other: Network, applied: Mapping[str, App
 
 
 def _compared(network: Network, name: str) -> bool:
-    return network.constant(name) is None and network.tensors[name].type is not None
+    return not network.is_constant(name) and network.tensors[name].type is not None
 
 
 class _Comparison:
@@ -205,13 +205,13 @@ class _Comparison:
         """Return True if the slope of the operator is between 0 and 1, and all inputs but the first are constants."""
         network = self.sides[0].network
         slope = node.attributes.get("alpha", 0.01) if node.op == "LeakyRelu" else 0
-        return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
+        return 0 <= slope <= 1 and all(not name or network.is_constant(name) for name in node.inputs[1:])
 
     def _largest(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
         """Bound the difference of the maximum of a window by the largest difference of the elements of the window."""
         network = self.sides[0].network
         batch, channels, *spatial = network.tensors[node.inputs[0]].shape
-        call = Call(node.op, (), node.attributes, 0, network._ops, Budget())
+        call = Call(node.op, (), node.attributes, 0, Arithmetic(), Budget())
         try:
             places = Windows(call, spatial, node.attributes["kernel_shape"]).places
         except Refusal:

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from dais_verif.base.errors import InputError
 from dais_verif.compile.approximation import Knob
 from dais_verif.compile.approximation.convolution import STEPS, fill_sources, half_steps, kept_elements, weight_factor
 from dais_verif.compile.networks.arithmetic import Arithmetic, Element, bounds_of, dyadic, raw_of
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.compile.networks.rounding import ROUNDINGS
-
-if TYPE_CHECKING:
-    from dais_verif.compile.networks.call import Elements
 
 __all__ = ["GRID", "Applied", "Approximation", "half_element", "perforation_of", "sampled"]
 
@@ -59,38 +56,32 @@ class Approximation:
 # weights
 
 
-def sampled(weights: Elements, knob: Knob, grid: int | None, notes: list[str]) -> Elements:
+def sampled(weights: Data, knob: Knob, grid: int | None, notes: list[str]) -> Data:
     """Return the scaled weights that are kept, and zeros for the others: (filters, channels, rows, columns)."""
     factor = weight_factor(knob)
     try:
         kept = kept_elements(knob, *weights.shape[1:])
         if knob.half:
             factor = Fraction(half_steps(factor.numerator, factor.denominator), STEPS)
-            weights = _each(_nearest_half, weights)
     except InputError as error:
         raise Refusal(str(error)) from None
-    scaled = _each(lambda one: one * factor, weights)
-    scaled[:, ~kept] = Fraction(0)
+    there = Data(np.broadcast_to(kept, weights.shape).astype(np.int64), (False, True), weights.dtype)
+    halved = each(_nearest_half, weights) if knob.half else weights
+    scaled = each(lambda one, is_kept: one * factor if is_kept else Fraction(0), halved, there)
     if knob.half:
-        return _each(_nearest_half, scaled)
-    if all(map(dyadic, scaled.ravel().tolist())):
+        return each(_nearest_half, scaled)
+    if all(map(dyadic, scaled.values)):
         return scaled
-    finest = max(raw_of(one)[1] for one in weights.ravel().tolist())
+    finest = max(raw_of(one)[1] for one in weights.values)
     bits = finest + GRID if grid is None else grid
-    found: Elements = _each(lambda one: Fraction(round(one * Fraction(2) ** bits)) / Fraction(2) ** bits, scaled)
-    furthest = max(abs(a - b) for a, b in zip(found.ravel(), scaled.ravel(), strict=True))
+    unit = Fraction(2) ** -bits
+    furthest = max(abs(round(one / unit) * unit - one) for one in scaled.values)
     why = "as requested" if grid is not None else f"{GRID} more than the weights have"
     notes.append(
         f"knob {knob.number} multiplies weights by {factor}: they have {bits} fractional bits, {why}; the largest"
         f" error of one is {float(furthest):.3g}"
     )
-    return found
-
-
-def _each(function: Callable[[Any], object], values: Elements) -> Elements:
-    found = np.empty(values.shape, dtype=object)
-    found.ravel()[:] = [function(value) for value in values.ravel().tolist()]
-    return found
+    return each(lambda one: round(one / unit) * unit, scaled)
 
 
 # rows and columns
@@ -123,6 +114,9 @@ def half_element(ops: Arithmetic, element: Element) -> Element:
     if f > _LAST:
         raise Refusal(f"a value has {f} fractional bits; half-precision numbers have at most {_LAST}")
     unit = Fraction(1, 1 << f) if f >= 0 else Fraction(1 << -f)
+    known = ops.of_range(*_half_range(int(lo / unit), int(hi / unit), f)) if element.op is not None else None
+    if known is not None:
+        return known
     found: Element = element
     step = 1
     while max(-lo, hi) / unit >= 1 << (_DIGITS - 1 + step):
@@ -134,6 +128,23 @@ def half_element(ops: Arithmetic, element: Element) -> Element:
             found = ops.select(ops.add(element, limit), rounded, found)
         step += 1
     return found
+
+
+def _half_range(lo: int, hi: int, f: int) -> tuple[int, int, int]:
+    """Return the range of the ops below, for a range of integers times ``2**-f``."""
+    found, point, step = (lo, hi), f, 1
+    while max(-lo, hi) >= 1 << (_DIGITS - 1 + step):
+        limit, most = 1 << (_DIGITS - 1 + step), (1 << (step - 1)) - 1
+        odd = (lo >> step, hi >> step)
+        odd = odd if odd[0] >= 0 and odd[1] <= 1 else (0, 1)
+        rounded = ((lo + most + odd[0]) >> step << step, (hi + most + odd[1]) >> step << step)
+        for surely, perhaps in ((lo >= limit, hi > limit), (lo < -limit >= hi, lo < -limit)):
+            if surely:
+                found, point = rounded, f - step
+            elif perhaps:
+                found, point = (min(found[0], rounded[0]), max(found[1], rounded[1])), max(point, f - step)
+        step += 1
+    return found[0] >> (f - point), found[1] >> (f - point), point
 
 
 def _nearest_half(value: Fraction) -> Fraction:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dais_verif.compile.networks.arithmetic import Arithmetic
-from dais_verif.compile.networks.call import Budget, Call, Data
+from dais_verif.compile.networks.call import Budget, Call
+from dais_verif.compile.networks.data import Data
 from dais_verif.compile.networks.knobs import Applied, Approximation
 from dais_verif.compile.networks.model import Network, Node
 from dais_verif.compile.networks.operators import operator_of

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.base.errors import RequestError
 from dais_verif.compile.kernels.blocks import Value
-from dais_verif.compile.networks.arithmetic import Arithmetic, bounds_of
-from dais_verif.compile.networks.call import Data
+from dais_verif.compile.networks.arithmetic import Arithmetic, bounds_of, type_of
+from dais_verif.compile.networks.call import MOST_STEPS
+from dais_verif.compile.networks.data import Data
 from dais_verif.compile.networks.knobs import Approximation
 from dais_verif.compile.networks.problems import NetworkError, Refusal, shortened
 from dais_verif.compile.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.spec.program import FixedType, Program
 from dais_verif.spec.program.model import Origin
+from dais_verif.spec.program.numbers import Batch, doubles_of_raw
 
-__all__ = ["Network", "Node", "Tensor"]
+__all__ = ["Lowered", "Network", "Node", "Tensor"]
 
 
 class Tensor(NamedTuple):
@@ -55,7 +58,8 @@ class Network:
 
     ``inputs``, ``outputs``: names, in the file's order. ``nodes``: in topological order. ``tensors``: by name,
     including the constants that nodes read. ``opset``: the version of ONNX's operators. ``approximation``: the
-    approximations of nodes, if any. ``arrays``: the constants of the file.
+    approximations of nodes, if any. ``arrays``: the constants of the file. ``steps``: the multiplications, comparisons,
+    roundings and elements of inputs of the unrolled program.
     """
 
     inputs: tuple[str, ...]
@@ -66,41 +70,96 @@ class Network:
     opset: int
     approximation: Approximation | None
     arrays: Mapping[str, NDArray[Any]] = field(repr=False)
-    _elements: Mapping[str, Data] = field(repr=False)
-    _ops: Arithmetic = field(repr=False)
+    steps: int
+    _ranges: Mapping[str, Data] = field(repr=False)
+    _lowered: Callable[[], Lowered] = field(repr=False)
+    _under: Callable[[Approximation], Network] = field(repr=False)
+
+    def under(self, approximation: Approximation) -> Network:
+        """Return the network under an approximation. Raises ``NetworkError`` if it cannot be applied."""
+        return self._under(approximation)
 
     def constant(self, name: str) -> tuple[Fraction, ...] | None:
         """Return the numbers of tensor ``name`` in NumPy's order; None if it is computed, or does not exist."""
-        data = self._elements.get(name)
-        return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
+        return tuple(self._ranges[name].elements.ravel().tolist()) if self.is_constant(name) else None
+
+    def is_constant(self, name: str) -> bool:
+        """Return True if tensor ``name`` consists of constants."""
+        return name in self._ranges and self._ranges[name].constant
 
     def bounds(self, name: str) -> list[tuple[Fraction, Fraction]]:
         """Return the smallest and the largest possible value of each element of ``name``, by interval arithmetic."""
-        return [bounds_of(one) for one in self._elements[name].elements.ravel().tolist()]
+        data = self._ranges[name]
+        values = [bounds_of(one) for one in data.values]
+        return [values[code] for code in data.codes.ravel().tolist()]
+
+    def types(self, name: str) -> list[FixedType]:
+        """Return the type of each element of ``name``, which consists of fixed-point numbers."""
+        data = self._ranges[name]
+        values = [type_of([one]) for one in data.values]
+        return [values[code] for code in data.codes.ravel().tolist()]
 
     def data(self, name: str) -> Data:
-        """Return tensor ``name`` with its lowered elements."""
-        return self._elements[name]
+        """Return tensor ``name``: its constants, or one value for each range of its elements."""
+        return self._ranges[name]
+
+    @property
+    def unrolls(self) -> bool:
+        """True if the network is small enough for one unrolled program."""
+        return self.steps <= MOST_STEPS
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one unrolled program, from all elements of inputs to all elements of outputs.
 
         Tensors follow one another, each with its elements in NumPy's order. ``outputs``: names of tensors to output
-        instead of the network's own outputs. Raises ``RequestError`` for unknown tensors, ``NetworkError`` if one does
-        not consist of fixed-point numbers, or has a constant that does not fit an op.
+        instead of the network's own outputs. Raises ``RequestError`` for unknown tensors, ``NetworkError`` if the
+        network is too large to unroll, if a tensor does not consist of fixed-point numbers, or has a constant that does
+        not fit an op.
         """
-        values: list[Value] = []
-        for name in self.outputs if outputs is None else outputs:
-            if name not in self._elements:
-                raise RequestError(f"the network has no tensor {name!r}; it has {', '.join(list(self.tensors)[:20])}")
-            values += self._values(name)
-        return replace(self._ops.builder.build(values), origin=self.origin)
+        names = self.outputs if outputs is None else outputs
+        for name in names:
+            self.require_numbers(name)
+        if not self.unrolls:
+            raise NetworkError(
+                f"the network is too large to unroll: its program would take {self.steps} steps, and at most"
+                f" {MOST_STEPS} are supported; `show`, `run` and `approx measure` compute it on tensors instead"
+            )
+        lowered = self._lowered()
+        values = [one for name in names for one in values_of(lowered.ops, name, lowered.tensors[name])]
+        return replace(lowered.ops.builder.build(values), origin=self.origin)
 
-    def _values(self, name: str) -> list[Value]:
-        elements = self._elements[name].elements.ravel().tolist()
-        try:
-            if self.tensors[name].type is None:
-                raise Refusal(f"{next(one for one in elements if isinstance(one, Real))}, {NO_FIXED_POINT}")
-            return [self._ops.value(one) for one in elements]
-        except Refusal as reason:
-            raise NetworkError(f"{shortened(name)} is {reason}") from None
+    def run(self, x: Any) -> NDArray[np.float64]:
+        """Return all outputs for inputs ``x`` as float64: one row per sample, one column per element.
+
+        They are computed on tensors, without unrolling the network, and equal those of ``program()``. ``x``: an array
+        of numbers (samples, elements of all inputs). Raises ``VectorError`` for a number that an input cannot hold.
+        """
+        from dais_verif.compile.networks.tensors import TensorModel
+
+        model = TensorModel(self)
+        found = model.run(Batch.of(x, model.n_in))
+        return np.stack([doubles_of_raw(column, found.f, at) for at, column in enumerate(found.raw.T)], axis=1)
+
+    def require_numbers(self, name: str) -> None:
+        """Raise ``RequestError`` if there is no tensor ``name``, ``NetworkError`` if it is no fixed-point numbers."""
+        if name not in self._ranges:
+            raise RequestError(f"the network has no tensor {name!r}; it has {', '.join(list(self.tensors)[:20])}")
+        if self.tensors[name].type is None:
+            real = next(one for one in self._ranges[name].values if isinstance(one, Real))
+            raise NetworkError(f"{shortened(name)} is {real}, {NO_FIXED_POINT}")
+
+
+def values_of(ops: Arithmetic, name: str, data: Data) -> list[Value]:
+    """Return elements of the output ``name``. Raises ``NetworkError`` for a constant that does not fit an op."""
+    try:
+        return [ops.value(one) for one in data.elements.ravel().tolist()]
+    except Refusal as reason:
+        raise NetworkError(f"{shortened(name)} is {reason}") from None
+
+
+class Lowered(NamedTuple):
+    """The block of the unrolled program, the tensors with their lowered elements, and the steps that it took."""
+
+    ops: Arithmetic
+    tensors: Mapping[str, Data]
+    steps: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,15 +17,17 @@ from numpy.typing import NDArray
 
 from dais_verif.base.errors import NetworkInputError, ProgramError
 from dais_verif.base.files import read_plain
-from dais_verif.compile.networks.arithmetic import Arithmetic, Element, type_of
-from dais_verif.compile.networks.call import FLOATS, Budget, Call, Data, data_of
+from dais_verif.compile.networks.arithmetic import Arithmetic, type_of
+from dais_verif.compile.networks.call import FLOATS, Budget, Call
+from dais_verif.compile.networks.data import Data
 from dais_verif.compile.networks.knobs import Approximation
-from dais_verif.compile.networks.model import Network, Node, Tensor
+from dais_verif.compile.networks.model import Lowered, Network, Node, Tensor, values_of
 from dais_verif.compile.networks.onnx_file import MOST_ELEMENTS, Graph, GraphInput, GraphNode, read_graph
 from dais_verif.compile.networks.operators import TAKE_REALS, operator_of
 from dais_verif.compile.networks.operators.approximated import under_knobs
 from dais_verif.compile.networks.operators.quantisers import INTEGERS, quantised_type
 from dais_verif.compile.networks.problems import NetworkError, Problem, Refusal, shortened
+from dais_verif.compile.networks.ranges import Ranges
 from dais_verif.compile.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.spec.program.model import Origin
 from dais_verif.spec.program.types import LIMIT, FixedType
@@ -49,12 +52,11 @@ def read(
     """
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of an ONNX file")
     try:
-        network = parse(data, inputs=inputs, approximation=approximation)
+        return _network(data, inputs, approximation, str(path))
     except NetworkError as error:
         named = NetworkError(f"{path}: {error}")
         named.problems = error.problems
         raise named from None
-    return replace(network, origin=replace(network.origin, path=str(path)))
 
 
 def parse(
@@ -64,30 +66,90 @@ def parse(
     approximation: Approximation | None = None,
 ) -> Network:
     """Return the network in ``data``, the bytes of an ONNX file; see ``read``."""
-    reading = _Reading(
-        read_graph(data), {name: FixedType(*kind) for name, kind in (inputs or {}).items()}, approximation
-    )
-    return reading.network(Origin(layout="onnx", file_sha256=hashlib.sha256(data).hexdigest()))
+    return _network(data, inputs, approximation, None)
+
+
+def _network(
+    data: bytes,
+    inputs: Mapping[str, tuple[int, int, int]] | None,
+    approximation: Approximation | None,
+    path: str | None,
+) -> Network:
+    types = {name: FixedType(*kind) for name, kind in (inputs or {}).items()}
+    origin = Origin(layout="onnx", file_sha256=hashlib.sha256(data).hexdigest(), path=path)
+    return _Source(read_graph(data), types, origin).network(approximation)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """A file, and the given types of its inputs. ``constants``: exact values of initializers read so far."""
+
+    graph: Graph
+    types: Mapping[str, FixedType]
+    origin: Origin
+    constants: dict[str, Data] = field(default_factory=dict)
+
+    def network(self, approximation: Approximation | None) -> Network:
+        """Return the network under an approximation."""
+        reading = _Reading(self, approximation, Ranges(), Budget(None))
+        reading.read()
+
+        @cache
+        def lowered() -> Lowered:
+            """Read the network again, with ops in place of ranges."""
+            # Notes are discarded: the network has them already.
+            again = None if approximation is None else replace(approximation, notes=[])
+            lowering = _Reading(self, again, Arithmetic(), Budget())
+            lowering.read()
+            return Lowered(lowering.ops, lowering.known, lowering.budget.taken)
+
+        nodes = [
+            Node(one.name, one.op, one.inputs, one.outputs, MappingProxyType(dict(one.attributes)), one.domain)
+            for one in self.graph.nodes
+        ]
+        found = Network(
+            tuple(one.name for one in self.graph.inputs),
+            self.graph.outputs,
+            tuple(nodes),
+            MappingProxyType(dict(reading.tensors)),
+            self.origin,
+            self.graph.opset,
+            approximation,
+            MappingProxyType(dict(self.graph.constants)),
+            reading.budget.taken,
+            MappingProxyType(dict(reading.known)),
+            lowered,
+            self.network,
+        )
+        for name in found.outputs:
+            found.require_numbers(name)
+            values_of(reading.ops, name, reading.known[name])
+        return found
+
+    def constant(self, name: str) -> Data | None:
+        """Return the exact value of the initializer ``name``; None if there is none."""
+        if name not in self.constants and name in self.graph.constants:
+            self.constants[name] = _exact(self.graph.constants[name])
+        return self.constants.get(name)
 
 
 class _Reading:
     """The tensors that are known so far, and the problems found."""
 
-    def __init__(self, graph: Graph, types: Mapping[str, FixedType], approximation: Approximation | None) -> None:
-        self._graph, self._types, self._approximation = graph, types, approximation
-        self._ops, self._budget = Arithmetic(), Budget()
-        self._known: dict[str, Data] = {}
-        self._tensors: dict[str, Tensor] = {}
+    def __init__(self, source: _Source, approximation: Approximation | None, ops: Arithmetic, budget: Budget) -> None:
+        self._source, self._graph, self._types = source, source.graph, source.types
+        self._approximation, self.ops, self.budget = approximation, ops, budget
+        self.known: dict[str, Data] = {}
+        self.tensors: dict[str, Tensor] = {}
         self._problems: list[Problem] = []
-        strange = set(types) - {one.name for one in graph.inputs}
+        strange = set(self._types) - {one.name for one in self._graph.inputs}
         if strange:
             raise NetworkInputError(
                 f"a type is given for {shortened(min(strange))}, which is not an input of the network"
             )
 
-    def network(self, origin: Origin) -> Network:
-        """Lower all nodes. Raises ``NetworkError`` if a node cannot be lowered, or an output is missing."""
-        nodes: list[Node] = []
+    def read(self) -> None:
+        """Compute all tensors. Raises ``NetworkError`` if a node cannot be computed, or an output is missing."""
         inputs: list[tuple[GraphInput, FixedType, tuple[int, ...]]] = []
         # Types of inputs follow from quantisers, whose scales may be computed by nodes from constants.
         for node in self._graph.nodes:
@@ -96,69 +158,47 @@ class _Reading:
         for one in self._graph.inputs:
             try:
                 kind, shape = self._type_of_input(one), _shape_of_input(one)
-                self._budget.take(math.prod(shape))
+                self.budget.take(math.prod(shape))
                 inputs.append((one, kind, shape))
             except Refusal as reason:
                 self._problems.append(Problem(shortened(one.name), "input", str(reason)))
         for one, kind, shape in inputs:
-            self._learn(one.name, data_of(self._input(kind, math.prod(shape)), shape, one.dtype))
+            self._learn(one.name, self.ops.input(kind, shape, one.dtype))
         for node in self._graph.nodes:
             self._lower(node)
-            attributes = MappingProxyType(dict(node.attributes))
-            nodes.append(Node(node.name, node.op, node.inputs, node.outputs, attributes, node.domain))
         if self._problems:
             raise NetworkError.of_problems(tuple(self._problems))
         for name in self._graph.outputs:
             try:
-                known = name in self._tensors or self._constant(name) is not None
+                known = name in self.tensors or self._constant(name) is not None
             except Refusal as reason:
                 raise NetworkError(f"output {shortened(name)}: {reason}") from None
             if not known:
                 raise NetworkError(f"no node writes the output {shortened(name)}")
         if not self._graph.outputs:
             raise NetworkError("the network has no output")
-        names = tuple(one.name for one in self._graph.inputs)
-        tensors = MappingProxyType(dict(self._tensors))
-        found = Network(
-            names,
-            self._graph.outputs,
-            tuple(nodes),
-            tensors,
-            origin,
-            self._graph.opset,
-            self._approximation,
-            MappingProxyType(dict(self._graph.constants)),
-            MappingProxyType(dict(self._known)),
-            self._ops,
-        )
-        found.program()  # raises if an output does not consist of fixed-point numbers
-        return found
-
-    def _input(self, kind: FixedType, count: int) -> list[Element]:
-        return [self._ops.builder.input(kind) for _ in range(count)]
 
     def _learn(self, name: str, data: Data) -> None:
         """Record a tensor. Raises ``Refusal`` if its elements exceed a limit of programs."""
-        elements = data.elements.ravel().tolist()
-        kind = None if any(isinstance(one, Real) for one in elements) else type_of(elements)
+        kind = None if any(isinstance(one, Real) for one in data.values) else type_of(data.values)
         if kind is not None and max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
             raise Refusal(f"its result has numbers of {kind.width} bits; at most {LIMIT} are supported")
-        self._known[name] = data
-        self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
+        self.known[name] = self.ops.seen(data)
+        self.tensors[name] = Tensor(name, data.shape, kind, data.dtype)
 
     def _constant(self, name: str) -> Data | None:
         """Return the exact value of the initializer ``name``; None if there is none."""
-        array = self._graph.constants.get(name)
-        if array is None:
+        found = self._source.constant(name)
+        if found is None:
             return None
-        self._learn(name, _exact(array))
-        return self._known[name]
+        self._learn(name, found)
+        return self.known[name]
 
     def _operands(self, node: GraphNode) -> list[Data | None] | None:
         """Return the operands of a node; None if one is unknown because of a problem that is already reported."""
         found: list[Data | None] = []
         for name in node.inputs:
-            data = None if not name else self._known.get(name) or self._constant(name)
+            data = None if not name else self.known.get(name) or self._constant(name)
             if name and data is None:
                 return None
             found.append(data)
@@ -172,21 +212,21 @@ class _Reading:
             tuple(operands),
             node.attributes,
             self._graph.opset,
-            self._ops,
-            self._budget,
+            self.ops,
+            self.budget,
             applied,
             approximation,
         )
 
     def _try(self, node: GraphNode) -> None:
         """Lower a node if it reads only constants."""
-        if all(name in self._known or name in self._graph.constants or not name for name in node.inputs):
+        if all(name in self.known or name in self._graph.constants or not name for name in node.inputs):
             self._lower(node)
 
     def _lower(self, node: GraphNode) -> None:
         """Compute the output of a node, or record the reason why that is impossible."""
         where, said = shortened(node.name), f"{node.domain}.{node.op}" if node.domain else node.op
-        if (node.outputs and node.outputs[0] in self._known) or any(one.node == where for one in self._problems):
+        if (node.outputs and node.outputs[0] in self.known) or any(one.node == where for one in self._problems):
             return
         operator = operator_of(node.op, node.domain)
         try:
@@ -209,7 +249,7 @@ class _Reading:
     def _require_fixed_point(self, node: GraphNode) -> None:
         """Raise ``Refusal`` if ``node`` computes with numbers that are not quantised yet."""
         for name in node.inputs:
-            if node.op not in TAKE_REALS and name and self._tensors[name].type is None:
+            if node.op not in TAKE_REALS and name and self.tensors[name].type is None:
                 raise Refusal(f"it reads {shortened(name)}, {NO_FIXED_POINT}")
 
     def _type_of_input(self, one: GraphInput) -> FixedType:
@@ -240,7 +280,7 @@ class _Reading:
         if node.op not in _QUANTISERS or operator_of(node.op, node.domain) is None:
             return None
         try:
-            operands = [self._known.get(name) or self._constant(name) if name else None for name in node.inputs[1:]]
+            operands = [self.known.get(name) or self._constant(name) if name else None for name in node.inputs[1:]]
             made = quantised_type(self._call(node, [None, *operands]))
         except Refusal:
             return None
@@ -267,13 +307,16 @@ def _exact(array: NDArray[Any]) -> Data:
     names = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bool": "BOOL"}
     dtype = names.get(str(array.dtype), str(array.dtype).upper())
     try:
-        if dtype in (*FLOATS, "FLOAT16"):
-            found = [Fraction(one) for one in array.astype(np.float64).ravel().tolist()]
-        else:
-            found = [Fraction(int(one)) for one in array.ravel()]
+        real = dtype in (*FLOATS, "FLOAT16")
+        if real:
+            array = array.astype(np.float64)
+        elif array.dtype.kind not in "iub":
+            array = np.array([int(one) for one in array.ravel()], dtype=object).reshape(array.shape)
+        distinct, codes = np.unique(array.ravel(), return_inverse=True)
+        found = tuple(Fraction(one) if real else Fraction(int(one)) for one in distinct.tolist())
     except (OverflowError, ValueError, TypeError):
         raise Refusal("a constant that it reads does not consist of finite numbers") from None
-    return data_of(found, array.shape, dtype)
+    return Data(codes.reshape(array.shape), found, dtype)
 
 
 def _constant_node(node: GraphNode) -> Data:

@@ -14,7 +14,8 @@ from fractions import Fraction
 from dais_verif.compile.approximation.convolution import STEPS, half_steps
 from dais_verif.compile.kernels.blocks import Value
 from dais_verif.compile.networks.arithmetic import Arithmetic, Element, bounds_of, raw_of
-from dais_verif.compile.networks.call import Call, Data, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.knobs import half_element
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.compile.networks.rounding import FUNCTIONS, ROUNDINGS
@@ -103,13 +104,17 @@ class Mapped(Real):
 
 @dataclass(frozen=True)
 class Quotient(Real):
-    """``numerator / denominator``. ``least``: the smallest denominator; ``most``: the largest quotient, if known."""
+    """``numerator / denominator``. ``least``: the smallest denominator; ``most``: the largest quotient, if known.
+
+    ``line``: tells denominators apart that only have the same range.
+    """
 
     what: str
     numerator: Element
     denominator: Element
     least: Fraction
     most: Fraction | None = None
+    line: int = 0
 
     def __str__(self) -> str:
         return self.what
@@ -129,7 +134,7 @@ class Quotient(Real):
             ends = (ends[0], self.most * 2 * Fraction(2) ** -by.exponent)
         below = max(0, -(ends[0].numerator // ends[0].denominator))
         count = (int(ends[1]) + below).bit_length() if ends[1] >= 0 else below.bit_length()
-        by.call.budget.take(count)
+        by.call.budget.take(count, repeated=True)
         # One half is added to the remainder, so that its difference to an integer is never 0.
         left = ops.sum([halves, ops.multiply(divisor, Fraction(below)), Fraction(1, 2)])
         found: list[Element] = [Fraction(-below, 2)]
@@ -143,7 +148,7 @@ class Quotient(Real):
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
         """Return the maximum: of two quotients with the same denominator, that with the larger numerator."""
-        if not isinstance(other, Quotient) or other.denominator != self.denominator:
+        if not isinstance(other, Quotient) or (other.line, other.denominator) != (self.line, self.denominator):
             return super().maximum(other, ops)
         return replace(self, numerator=ops.maximum(self.numerator, other.numerator))
 
@@ -165,12 +170,14 @@ def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
 
 def half_data(ops: Arithmetic, data: Data) -> Data:
     """Return a tensor rounded to binary16. Raises ``Refusal`` for infinities, and for numbers not in tables."""
-    found = [one.halved() if isinstance(one, Real) else half_element(ops, one) for one in data.elements.flat]
-    return data_of(found, data.shape, data.dtype)
+    return each(lambda one: one.halved() if isinstance(one, Real) else half_element(ops, one), data)
 
 
 def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: int, key: tuple[object, ...]) -> Element:
-    """Return ``entry(argument) * 2**-f`` from a table. ``key``: identifies ``entry``, so that it is computed once."""
+    """Return ``entry(argument) * 2**-f`` from a table.
+
+    ``key``: identifies ``entry``, so that it is computed once. ``entry`` never decreases, or never increases.
+    """
     if isinstance(argument, Fraction) or argument.op is None:
         return Fraction(entry(argument if isinstance(argument, Fraction) else Fraction(0))) * Fraction(2) ** -f
     kind = argument.type
@@ -182,7 +189,7 @@ def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: in
     if (kind, *key) not in known:
         call.budget.take(1 << kind.width)
         step = Fraction(2) ** -kind.f
-        known[(kind, *key)] = tuple(entry(raw * step) for raw in range(kind.raw_min, kind.raw_max + 1))
+        known[(kind, *key)] = tuple(entry(raw * step) for raw in call.ops.indices(kind))
     entries = known[(kind, *key)]
     if len(set(entries)) == 1:
         return Fraction(entries[0]) * Fraction(2) ** -f

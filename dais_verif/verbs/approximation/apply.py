@@ -89,7 +89,7 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
         return _folded(request, opened, progress)
     assert request.config is not None  # {select} requires a machine form
     with progress.working(f"applying {request.config}"):
-        made = approximate(opened.data, opened.file, request.config, grid=request.grid)
+        made = approximate(opened.exact, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()
     one = opened.file[request.config]
     alone = ConfigurationFile(opened.file.baseline, (one,), knobs=opened.file.knobs)
@@ -123,7 +123,7 @@ def _folded(request: ApplyRequest, opened: Opened, progress: Progress) -> Applie
         opened.file.baseline, tuple(opened.file[name] for name in names), knobs=opened.file.knobs, name=opened.file.name
     )
     with progress.working(f"folding {', '.join(names)}"):
-        notes = [approximate(opened.data, opened.file, name, grid=request.grid).notes for name in names]
+        notes = [approximate(opened.exact, opened.file, name, grid=request.grid).notes for name in names]
         made = build_network(
             opened.data,
             chosen,

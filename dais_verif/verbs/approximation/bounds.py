@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from dais_verif.compile.networks import Network
 from dais_verif.compile.networks.approximate import Approximated
 from dais_verif.compile.networks.differences import output_differences
+from dais_verif.compile.networks.tensors import TensorModel
 from dais_verif.golden import Golden
 from dais_verif.spec.program import Program
 from dais_verif.spec.program.numbers import Batch
 from dais_verif.spec.program.types import FixedType
 
-__all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
+__all__ = ["Bounds", "exact_outputs", "network_outputs", "plain_bounds", "sharpened"]
 
 #: The numbers of vectors kept from round to round, of new vectors made from each of them, and of rounds.
 _KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
@@ -54,7 +55,13 @@ class Bounds:
 
 
 def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
-    """Return an upper bound of the difference of each output, propagated from tensor to tensor."""
+    """Return an upper bound of the difference of each output, propagated from tensor to tensor.
+
+    For networks that are too large to unroll it follows from the ranges of the outputs alone.
+    """
+    if not (exact.unrolls and made.network.unrolls):
+        both = ([one for name in exact.outputs for one in network.bounds(name)] for network in (exact, made.network))
+        return tuple(max(b[1] - a[0], a[1] - b[0]) for a, b in zip(*both, strict=True))
     if made.network.program().hash == exact.program().hash:
         return (Fraction(0),) * exact.program().n_out
     pairs = output_differences(exact, made.network, made.applied)
@@ -68,6 +75,17 @@ def exact_outputs(program: Program, vectors: NDArray[np.float64], jobs: int | No
     for number, (column, kind) in enumerate(zip(columns, program.output_types, strict=True)):
         unit = Fraction(2) ** -kind.f
         found[:, number] = [unit * int(raw) for raw in column.tolist()]
+    return found
+
+
+def network_outputs(network: Network, vectors: NDArray[np.float64], jobs: int | None) -> NDArray[np.object_]:
+    """Return the exact outputs of each vector; a network that is too large to unroll is computed on tensors."""
+    if network.unrolls:
+        return exact_outputs(network.program(), vectors, jobs)
+    raw, f = TensorModel(network).run(Batch.of(vectors, vectors.shape[1]))
+    unit = Fraction(2) ** -f
+    found = np.empty(raw.shape, dtype=object)
+    found.ravel()[:] = [unit * one for one in raw.ravel().tolist()]
     return found
 
 

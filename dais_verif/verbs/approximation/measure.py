@@ -18,7 +18,7 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.compile.approximation import Configuration, ConfigurationFile, pareto, text_of
 from dais_verif.compile.approximation.choice import Accuracy, choose_within
 from dais_verif.compile.approximation.columns import predicted_speedup, rewrite_columns
-from dais_verif.compile.networks import Network, fuse
+from dais_verif.compile.networks import Network, NetworkError, fuse
 from dais_verif.compile.networks.approximate import approximate
 from dais_verif.compile.networks.hardware.chain import chain_of
 from dais_verif.compile.networks.hardware.memory import memory_latency, memory_network
@@ -26,7 +26,7 @@ from dais_verif.record.approximation import Measured, MeasuredRecord
 from dais_verif.spec.machine import Machine
 from dais_verif.spec.program import Program
 from dais_verif.verbs import common_options as common
-from dais_verif.verbs.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
+from dais_verif.verbs.approximation.bounds import Bounds, network_outputs, plain_bounds, sharpened
 from dais_verif.verbs.approximation.opened import Opened, Samples, open_network, read_samples
 from dais_verif.verbs.networks.hardware_forms import require_form
 from dais_verif.verbs.options import Request, option
@@ -37,6 +37,7 @@ from dais_verif.verbs.synthesize import TARGETS, SynthesisRequest, synthesize
 __all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
+_RANGES = "too large to unroll: ops and cycles are not counted, and the bound follows from the ranges of outputs alone"
 #: Kinds of cells for which a curve is drawn, if the target has such cells.
 _CELLS = ("LUT", "gate")
 #: Files of the configurations on a curve, by the quantity that improves.
@@ -105,7 +106,9 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         _require_own(request.output)
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     samples = read_samples(request.data, opened.exact)
-    wanted = exact_outputs(opened.exact.program(), samples.vectors, request.jobs)
+    if request.bound or request.target is not None:
+        opened.exact.program()  # raises if it is too large to unroll
+    wanted = network_outputs(opened.exact, samples.vectors, request.jobs)
     found: list[Measured] = []
     accuracies: dict[str, Accuracy] = {}
     speedups: dict[str, Fraction] = {}
@@ -198,21 +201,21 @@ def _measured(
     show: Callable[[str], None],
 ) -> tuple[Measured, Accuracy | None, Fraction]:
     try:
-        made = approximate(opened.data, opened.file, one.name, grid=request.grid)
+        made = approximate(opened.exact, opened.file, one.name, grid=request.grid)
         speedup = predicted_speedup(one, _costs(opened.exact), opened.file.knobs)
-        program = made.network.program()
-        found = exact_outputs(program, samples.vectors, request.jobs)
-    except InputError as error:  # the configuration is for another network, or a knob cannot be applied
+        unrolls = opened.exact.unrolls and made.network.unrolls
+        found = network_outputs(made.network, samples.vectors, request.jobs)
+    except (InputError, NetworkError) as error:  # it is for another network, or a knob cannot be applied
         return Measured(name=one.name, refused=str(error)), None, Fraction(0)
     accuracy = Accuracy(int((np.argmax(found, axis=1) == samples.labels).sum()), len(samples.labels))
     seen = tuple(Fraction(one) for one in np.abs(found - wanted).max(axis=0).tolist())
     bounds = Bounds(plain_bounds(opened.exact, made), seen)
     if request.bound:
         bounds = sharpened(opened.exact, made, bounds, samples.vectors, request.timeout, show)
-    cycles, folding = _cycles(made.network, request.parallel)
+    cycles, folding = _cycles(made.network, request.parallel) if unrolls else (None, [_RANGES])
     cost = _Cost()
     if request.target is not None and (request.form == "unrolled" or cycles is not None):
-        design = program if request.form == "unrolled" else _machine(made.network, request.parallel)
+        design = made.network.program() if request.form == "unrolled" else _machine(made.network, request.parallel)
         cost = _cost_of(design, request.target, show)
     measured = Measured(
         name=one.name,
@@ -220,7 +223,7 @@ def _measured(
         total=accuracy.total,
         accuracy=float(accuracy.percent),
         interval=[float(end) for end in accuracy.interval()],
-        ops=program.n_ops,
+        ops=made.network.program().n_ops if unrolls else None,
         speedup=float(speedup),
         largest=float(max(seen, default=0)),
         bound=float(max(bounds.bound, default=0)),

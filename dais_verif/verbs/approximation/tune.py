@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
@@ -22,10 +23,12 @@ from dais_verif.base.verdict import Verdict
 from dais_verif.base.version import VERSION
 from dais_verif.campaigns.regression.cluster import check_name, connect
 from dais_verif.compile.approximation import parse, text_of
+from dais_verif.compile.networks import Network, NetworkError
+from dais_verif.compile.networks import parse as parse_network
 from dais_verif.compile.networks.approximate import approximate
 from dais_verif.record.approximation import TunedRecord
 from dais_verif.verbs import common_options as common
-from dais_verif.verbs.approximation.bounds import exact_outputs
+from dais_verif.verbs.approximation.bounds import network_outputs
 from dais_verif.verbs.approximation.choices import Choice, Space, choice_of, word_of
 from dais_verif.verbs.approximation.measure import exact_budget
 from dais_verif.verbs.approximation.opened import Samples, read_network, read_samples
@@ -342,6 +345,11 @@ class Trial:
     labels: NDArray[np.int64]
     grid: int | None
 
+    @cached_property
+    def exact(self) -> Network:
+        """The network without approximation, which a worker reads once."""
+        return parse_network(self.network)
+
     def correct(self, text: bytes, jobs: int | None = None) -> int | None:
         """Return the number of samples that the first configuration of ``text`` classifies correctly.
 
@@ -349,9 +357,9 @@ class Trial:
         """
         file = parse(text)
         try:
-            made = approximate(self.network, file, file.configurations[0].name, grid=self.grid)
-            found = exact_outputs(made.network.program(), self.vectors, jobs)
-        except InputError:
+            made = approximate(self.exact, file, file.configurations[0].name, grid=self.grid)
+            found = network_outputs(made.network, self.vectors, jobs)
+        except (InputError, NetworkError):
             return None
         return int((np.argmax(found, axis=1) == self.labels).sum())
 

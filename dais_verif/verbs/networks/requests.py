@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from dais_verif.base.errors import RequestError
 from dais_verif.base.text import printable
 from dais_verif.record.network import NetworkInfo, NetworkNode, NetworkTensor
+from dais_verif.spec.program.ports import Element, Ports
 from dais_verif.stimulus import InputTensor
 
 if TYPE_CHECKING:
     from dais_verif.compile.networks import Network
 
-__all__ = ["info_of", "inputs_of", "require_no_configuration"]
+__all__ = ["info_of", "input_ports", "inputs_of", "require_no_configuration"]
 
 
 def inputs_of(network: Network) -> list[InputTensor]:
@@ -49,7 +52,16 @@ def info_of(network: Network) -> NetworkInfo:
         [printable(name) for name in network.outputs],
         [[op.op for op in one.ops] for one in fused if one.ops],
         sum(op.cost for one in fused for op in one.ops),
+        network.steps,
+        network.unrolls,
     )
+
+
+def input_ports(network: Network) -> Ports:
+    """Return the input ports of the unrolled program, without unrolling the network."""
+    kinds = [one.type for one in inputs_of(network) for _ in range(math.prod(one.shape))]
+    starts = accumulate([0, *(kind.width for kind in kinds)])
+    return Ports(tuple(Element(at, kind.width, -kind.f) for at, kind in zip(starts, kinds, strict=False)), ())
 
 
 def require_no_configuration(configuration: str | None) -> None:

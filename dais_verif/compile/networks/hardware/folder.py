@@ -169,7 +169,8 @@ def networks_of(data: bytes, file: ConfigurationFile | None, grid: int | None) -
     """Return the network in ``data`` under each configuration of ``file``; without knobs if ``file`` is None."""
     if file is None:
         return (parse(data),)
-    return tuple(approximate(data, file, one.name, grid=grid).network for one in file.configurations)
+    exact = parse(data)
+    return tuple(approximate(exact, file, one.name, grid=grid).network for one in file.configurations)
 
 
 def form_chain(networks: Sequence[Network], form: str, unrolled: Sequence[int]) -> Chain:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from dais_verif.compile.approximation import Knob
 from dais_verif.compile.networks.arithmetic import Arithmetic, Element
-from dais_verif.compile.networks.call import Call, Data, Elements, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Elements, data_of
 from dais_verif.compile.networks.hardware.stages import Part, Port, Region, Stage, Window, instance_of_block, patch_of
 from dais_verif.compile.networks.knobs import Applied, perforation_of
 from dais_verif.compile.networks.lowering import Lowering
@@ -165,10 +166,10 @@ def filled_stage(
     assert applied is not None
     tensor = network.tensors[conv.outputs[0]]
     bias = network.data(conv.inputs[2]) if len(conv.inputs) > 2 and conv.inputs[2] else None
-    data = places.reshape(1, tensor.shape[1], -1)
+    data = data_of(places.ravel().tolist(), (1, tensor.shape[1], places[0, 0].size), tensor.kind)
     if bias is not None:
         data = with_bias(call, data, bias, applied.bias is not None and applied.bias.half)
-    inside = {conv.outputs[0]: Data(data.reshape(places.shape), tensor.kind)}
+    inside = {conv.outputs[0]: data.moved(lambda codes: codes.reshape(places.shape))}
     for node in part.nodes[1:]:
         if any(name in part.inputs for name in node.inputs):
             raise Refusal("after a perforated convolution, a node reads another computed tensor; quantise between them")

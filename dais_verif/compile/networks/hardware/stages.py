@@ -13,7 +13,8 @@ from dais_verif.compile.kernels.mapping import MappedTensor
 from dais_verif.compile.kernels.mapping import Mapping as IndexMapping
 from dais_verif.compile.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import Call, Data, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, data_of
 from dais_verif.compile.networks.graph import fuse
 from dais_verif.compile.networks.lowering import Lowering
 from dais_verif.compile.networks.model import Network, Node
@@ -375,7 +376,7 @@ def _part(network: Network, number: int | None, nodes: Sequence[Node], windows: 
 
 
 def _computed(network: Network, name: str) -> bool:
-    return bool(name) and (name in network.inputs or network.constant(name) is None)
+    return bool(name) and (name in network.inputs or not network.is_constant(name))
 
 
 def window_of(network: Network, node: Node) -> Window | None:

@@ -20,7 +20,7 @@ from dais_verif.compile.kernels.forms.control import BIT, Logic, control_of, uns
 from dais_verif.compile.kernels.forms.raster import Raster, raster_of
 from dais_verif.compile.kernels.forms.stream import stream_machine
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import data_of
+from dais_verif.compile.networks.data import data_of
 from dais_verif.compile.networks.hardware import flow as flows
 from dais_verif.compile.networks.hardware.chain import Chain, chain_of
 from dais_verif.compile.networks.hardware.flow import Flow

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dais_verif.compile.networks.call import Call, Data
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data
 from dais_verif.compile.networks.operators import activations, elementwise, layers, layout, pooling, quantisers
 
 __all__ = ["OPERATORS", "QONNX_DOMAINS", "TAKE_REALS", "operator_of"]

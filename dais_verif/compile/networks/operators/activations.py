@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import Call, Data
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.reals import Mapped, Quotient, Real, table
 from dais_verif.compile.networks.rounding import exp
 
@@ -23,10 +25,8 @@ _EXP_BITS = 33
 
 def _mapped(call: Call) -> Data:
     data = call.reals(0, "data")
-    call.budget.take(data.elements.size)
-    found = np.empty(data.elements.size, dtype=object)
-    found[:] = [Mapped(call.op, one) for one in data.elements.flat]
-    return Data(found.reshape(data.shape), data.dtype)
+    call.budget.take(data.size)
+    return each(lambda one: Mapped(call.op, one), data)
 
 
 def _softmax(call: Call) -> Data:
@@ -34,15 +34,18 @@ def _softmax(call: Call) -> Data:
     data = call.reals(0, "data")
     rank = len(data.shape)
     axis = call.axis("axis", 1 if call.opset < 13 else -1, rank)
-    call.budget.take(data.elements.size * 2)
+    call.budget.take(data.size * 2)
     if call.opset < 13:
-        lines = data.elements.reshape(math.prod(data.shape[:axis]), -1)
+        lines = data.codes.reshape(math.prod(data.shape[:axis]), -1)
     else:
-        lines = np.moveaxis(data.elements, axis, -1)
-    found = np.empty(lines.shape, dtype=object)
-    for at in np.ndindex(lines.shape[:-1]):
-        found[at] = _softmax_of(call, lines[at].tolist())
-    return Data(found.reshape(data.shape) if call.opset < 13 else np.moveaxis(found, -1, axis), data.dtype)
+        lines = np.moveaxis(data.codes, axis, -1)
+    found: list[Element | Real] = []
+    for number, codes in enumerate(lines.reshape(-1, lines.shape[-1]).tolist()):
+        line = _softmax_of(call, [data.values[code] for code in codes])
+        found += [replace(one, line=number) if isinstance(one, Quotient) else one for one in line]
+    places = np.arange(data.size).reshape(lines.shape)
+    places = places.reshape(data.shape) if call.opset < 13 else np.moveaxis(places, -1, axis)
+    return Data(places, tuple(found), data.dtype)
 
 
 def _softmax_of(call: Call, line: list[Element]) -> list[Element | Real]:

@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from dais_verif.compile.approximation import Knob
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import Call, Data, Elements, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.knobs import Applied, half_element, perforation_of, sampled
-from dais_verif.compile.networks.operators.pooling import Windows
+from dais_verif.compile.networks.operators.pooling import Windows, sums_of_windows
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.compile.networks.reals import half_data
 
@@ -40,7 +42,7 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     if applied.bias is not None:
         return _with_bias_apart(operator, call, applied.first, applied.bias)
     inputs = tuple(one if one is None else half_data(call.ops, one) for one in call.inputs)
-    call.budget.take(sum(one.elements.size for one in inputs if one is not None))
+    call.budget.take(sum(one.size for one in inputs if one is not None))
     found = operator(replace(call, inputs=inputs))
     return half_data(call.ops, found)
 
@@ -51,11 +53,9 @@ def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, 
     assert addend is not None
     product = under_knobs(operator, replace(call, inputs=call.inputs[:2], applied=Applied(first)))
     factor = call.number("beta", 1.0)
-    scaled = data_of([call.ops.multiply(one, factor) for one in addend.elements.flat], addend.shape, addend.dtype)
+    scaled = each(lambda one: call.ops.multiply(one, factor), addend)
     parts = [half_data(call.ops, one) if bias.half else one for one in (product, scaled)]
-    wide, added = call.broadcast(*(one.elements for one in parts))
-    found = [call.ops.add(x, y) for x, y in zip(wide.flat, added.flat, strict=True)]
-    total = data_of(found, wide.shape, product.dtype)
+    total = each(call.ops.add, *call.broadcast(*parts))
     return half_data(call.ops, total) if bias.half else total
 
 
@@ -69,45 +69,45 @@ def approximated(
         raise Refusal(f"knob {knob.number} ({knob.words}) is for convolutions of images without groups")
     if not weights.constant:
         raise Refusal(f"knob {knob.number} ({knob.words}) is for convolutions with constant weights")
-    taps = weights.elements
+    taps = weights
     if knob.axis == "filter":
-        taps = sampled(taps, knob, call.approximation.grid, call.approximation.notes)
+        taps = sampled(weights, knob, call.approximation.grid, call.approximation.notes)
     elif knob.half:
-        taps = half_data(call.ops, weights).elements
+        taps = half_data(call.ops, weights)
     if knob.half:
         data = half_data(call.ops, data)
     sums = _sums(call, windows, shape, data, taps, knob, groups)
     if bias is not None:
         sums = with_bias(call, sums, bias, added is not None and added.half)
-    return Data(sums.reshape(shape), data.dtype)
+    return sums.moved(lambda codes: codes.reshape(shape))
 
 
 def _sums(
-    call: Call, windows: Windows, shape: tuple[int, ...], data: Data, taps: Elements, knob: Knob, groups: int
-) -> Elements:
+    call: Call, windows: Windows, shape: tuple[int, ...], data: Data, taps: Data, knob: Knob, groups: int
+) -> Data:
     """Return the sums of products of each filter, without bias, of shape (batch, filters, places)."""
     count = len(windows.places)
     sources: list[tuple[int, ...]] = [(at,) for at in range(count)]
     if knob.axis in ("rows", "columns"):
         sources = perforation_of(knob, (windows.sizes[0], windows.sizes[1]))
     computed = sorted({at for source in sources for at in source})
-    (batch, filters), depth = shape[:2], taps.shape[1]
-    kept = sum(1 for one in taps.ravel().tolist() if one)
-    call.budget.take(batch * len(computed) * kept + math.prod(shape))
-    flat = data.elements.reshape(batch, data.shape[1], -1)
-    flat = np.concatenate([flat, np.full((*flat.shape[:-1], 1), Fraction(0), dtype=object)], axis=-1)
-    rows = taps.reshape(filters, -1)
-    found = np.empty((batch, filters, count), dtype=object)
-    for number in np.ndindex(batch, filters):
-        first = number[1] // (filters // groups) * depth
-        known: dict[int, Element] = {}
-        for at in computed:
-            under = flat[number[0], first : first + depth][:, windows.places[at]].ravel().tolist()
-            one = call.ops.dot(under, rows[number[1]].tolist(), Fraction(0))
-            known[at] = half_element(call.ops, one) if knob.half else one
-        for at, source in enumerate(sources):
-            found[(*number, at)] = filled(call, [known[place] for place in source], knob.half)
-    return found
+    (batch, filters), zero = shape[:2], [number for number, one in enumerate(taps.values) if not one]
+    call.budget.take(batch * len(computed) * int(np.sum(~np.isin(taps.codes, zero))) + math.prod(shape))
+    starts = [Fraction(0)] * filters
+    finish: Callable[[Element], Element] | None = partial(half_element, call.ops) if knob.half else None
+    known = sums_of_windows(call, windows.places[computed], data, taps, starts, groups, finish)
+    if all(len(source) == 1 for source in sources) and len(computed) == count:
+        return known
+    at = {place: number for number, place in enumerate(computed)}
+    first, second = (
+        Data(known.codes[..., [at[source[end]] for source in sources]], known.values, known.dtype) for end in (0, -1)
+    )
+    single = np.broadcast_to([len(source) == 1 for source in sources], first.shape).astype(np.int64)
+
+    def of_neighbours(before: Element, behind: Element, alone: bool) -> Element:
+        return filled(call, [before] if alone else [before, behind], knob.half)
+
+    return each(of_neighbours, first, second, Data(single, (False, True), data.dtype))
 
 
 def filled(call: Call, values: list[Element], half: bool) -> Element:
@@ -119,14 +119,14 @@ def filled(call: Call, values: list[Element], half: bool) -> Element:
     return half_element(call.ops, mean) if half else mean
 
 
-def with_bias(call: Call, sums: Elements, bias: Data, half: bool) -> Elements:
+def with_bias(call: Call, sums: Data, bias: Data, half: bool) -> Data:
     """Return ``sums`` plus the bias of each filter; filters are dimension 1. ``half``: add in half precision."""
     addend = half_data(call.ops, bias) if half else bias
     call.budget.take(sums.size)
-    found = np.empty(sums.shape, dtype=object)
-    for at in np.ndindex(*sums.shape):
-        value: Element = sums.item(at)
-        value = half_element(call.ops, value) if half else value
-        total = call.ops.add(value, addend.elements.item(at[1]))
-        found[at] = half_element(call.ops, total) if half else total
-    return data_of(found.ravel().tolist(), sums.shape, bias.dtype).elements
+
+    def biased(value: Element, number: Element) -> Element:
+        total = call.ops.add(half_element(call.ops, value) if half else value, number)
+        return half_element(call.ops, total) if half else total
+
+    codes = addend.codes.reshape(-1, *(1,) * (len(sums.shape) - 2))
+    return each(biased, sums, Data(np.broadcast_to(codes, sums.shape), addend.values, addend.dtype))

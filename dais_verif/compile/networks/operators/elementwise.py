@@ -6,7 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import Call, Data, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.problems import Refusal
 
 __all__ = ["OPERATORS"]
@@ -16,13 +17,12 @@ def _binary(call: Call, compute: Callable[[Element, Element], Element]) -> Data:
     first, second = call.reals(0, "first operand"), call.reals(1, "second operand")
     if first.dtype != second.dtype:
         raise Refusal(f"its operands are of different kinds, {first.dtype} and {second.dtype}")
-    a, b = call.broadcast(first.elements, second.elements)
-    return data_of([compute(x, y) for x, y in zip(a.flat, b.flat, strict=True)], a.shape, first.dtype)
+    return each(compute, *call.broadcast(first, second))
 
 
 def _unary(call: Call, data: Data, compute: Callable[[Element], Element]) -> Data:
-    call.budget.take(data.elements.size)
-    return data_of([compute(one) for one in data.elements.flat], data.shape, data.dtype)
+    call.budget.take(data.size)
+    return each(compute, data)
 
 
 def _relu(call: Call) -> Data:

@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from dais_verif.compile.networks.arithmetic import Element, dyadic
-from dais_verif.compile.networks.call import Call, Data, Elements, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, data_of, each, joined
 from dais_verif.compile.networks.operators.approximated import approximated
-from dais_verif.compile.networks.operators.pooling import Windows
+from dais_verif.compile.networks.operators.pooling import Windows, sums_of_windows
 from dais_verif.compile.networks.problems import Refusal
 
 __all__ = ["OPERATORS"]
@@ -37,29 +38,16 @@ def _conv(call: Call) -> Data:
     if call.applied is not None and not call.applied.plain:
         return approximated(call, windows, shape, data, weights, bias, groups)
     call.budget.take(math.prod(shape) * depth * math.prod(kernel))
-    flat = _with_zero(data.elements.reshape(batch, channels, -1))
-    taps = weights.elements.reshape(filters, -1)
-    found: list[Element] = []
-    for one in flat:
-        for number in range(filters):
-            first = number // (filters // groups) * depth
-            start = Fraction(0) if bias is None else bias.elements[number]
-            for places in windows.places:
-                under = one[first : first + depth, places].ravel()
-                found.append(call.ops.dot(under.tolist(), taps[number].tolist(), start))
-    return data_of(found, shape, data.dtype)
+    starts = [Fraction(0)] * filters if bias is None else [bias.values[code] for code in bias.codes.tolist()]
+    sums = sums_of_windows(call, windows.places, data, weights, starts, groups)
+    return sums.moved(lambda codes: codes.reshape(shape))
 
 
-def _with_zero(flat: Elements) -> Elements:
-    """Return ``flat`` with a 0 appended to its last axis, which the index -1 selects."""
-    zeros = np.full((*flat.shape[:-1], 1), Fraction(0), dtype=object)
-    return np.concatenate([flat, zeros], axis=-1)
-
-
-def _product(call: Call, a: Elements, b: Elements) -> Elements:
+def _product(call: Call, a: Data, b: Data) -> Data:
     """Return the matrix product, with the rules of NumPy for vectors and batches."""
-    left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
-    if not a.ndim or not b.ndim or left.shape[-1] != right.shape[-2]:
+    left = a.codes[None, :] if len(a.shape) == 1 else a.codes
+    right = b.codes[:, None] if len(b.shape) == 1 else b.codes
+    if not a.shape or not b.shape or left.shape[-1] != right.shape[-2]:
         raise Refusal(f"shapes {a.shape} and {b.shape} cannot be multiplied as matrices")
     try:
         batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -69,36 +57,38 @@ def _product(call: Call, a: Elements, b: Elements) -> Elements:
     call.require_size(shape)
     call.budget.take(math.prod(shape) * left.shape[-1])
     left = np.broadcast_to(left, (*batch, *left.shape[-2:]))
-    right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
-    result = np.empty(shape, dtype=object)
-    for at in np.ndindex(*shape):
-        row, column = left[(*at[:-1], slice(None))], right[(*at[:-2], slice(None), at[-1])]
-        result[at] = call.ops.dot(row.tolist(), column.tolist())
-    if b.ndim == 1:
-        result = result[..., 0]
-    return result[..., 0, :] if a.ndim == 1 and b.ndim > 1 else result.reshape(()) if a.ndim == 1 else result
+    right = np.broadcast_to(right, (*batch, *right.shape[-2:])).swapaxes(-1, -2)
+    zeros = [Fraction(0)] * shape[-1]
+    parts = [
+        call.ops.dots(Data(left[at], a.values, a.dtype), Data(right[at], b.values, b.dtype), zeros, rows_first=True)
+        for at in np.ndindex(*batch)
+    ]
+    if len(b.shape) == 1:
+        shape = shape[:-1]
+    if len(a.shape) == 1:
+        shape = (*batch, *shape[len(batch) + 1 :])
+    return joined(parts, 0).moved(lambda codes: codes.reshape(shape))
 
 
 def _matmul(call: Call) -> Data:
     a, b = call.reals(0, "first operand"), call.reals(1, "second operand")
-    return Data(_product(call, a.elements, b.elements), a.dtype)
+    return _product(call, a, b)
 
 
 def _gemm(call: Call) -> Data:
     a, b, c = call.reals(0, "A"), call.reals(1, "B"), call.optional_reals(2, "C")
     if len(a.shape) != 2 or len(b.shape) != 2:
         raise Refusal(f"A and B must be matrices, not of shapes {a.shape} and {b.shape}")
-    left = a.elements.T if call.integer("transA", 0) else a.elements
-    right = b.elements.T if call.integer("transB", 0) else b.elements
+    left = a.moved(np.transpose) if call.integer("transA", 0) else a
+    right = b.moved(np.transpose) if call.integer("transB", 0) else b
     alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)
     result = _product(call, left, right)
-    addend = np.full((), Fraction(0), dtype=object) if c is None else c.elements
+    addend = data_of([Fraction(0)], (), a.dtype) if c is None else c
     wide, added = call.broadcast(result, addend)
     if wide.shape != result.shape:
         raise Refusal(f"C of shape {addend.shape} does not fit a result of shape {result.shape}")
     ops = call.ops
-    found = [ops.add(ops.multiply(x, alpha), ops.multiply(y, beta)) for x, y in zip(wide.flat, added.flat, strict=True)]
-    return data_of(found, result.shape, a.dtype)
+    return each(lambda x, y: ops.add(ops.multiply(x, alpha), ops.multiply(y, beta)), wide, added)
 
 
 def _batch_normalization(call: Call) -> Data:
@@ -123,13 +113,15 @@ def _batch_normalization(call: Call) -> Data:
         raise Refusal(
             "scale / sqrt(variance + epsilon) is not a multiple of a power of two; fold it into the layer before it"
         )
-    call.budget.take(data.elements.size)
-    ops, result = call.ops, np.empty(data.shape, dtype=object)
-    for at in np.ndindex(*data.shape):
-        element: Element = data.elements.item(at)
-        moved = ops.subtract(element, mean[at[1]])
-        result[at] = ops.add(ops.multiply(moved, factors[at[1]]), bias[at[1]])
-    return Data(result, data.dtype)
+    call.budget.take(data.size)
+    ops = call.ops
+
+    def normalised(element: Element, channel: int) -> Element:
+        moved = ops.subtract(element, mean[channel])
+        return ops.add(ops.multiply(moved, factors[channel]), bias[channel])
+
+    numbers = np.arange(channels).reshape(-1, *(1,) * (len(data.shape) - 2))
+    return each(normalised, data, Data(np.broadcast_to(numbers, data.shape), tuple(range(channels)), data.dtype))
 
 
 OPERATORS: dict[str, Callable[[Call], Data]] = {

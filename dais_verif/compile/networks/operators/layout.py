@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
 from dais_verif.base.text import counted
-from dais_verif.compile.networks.call import Call, Data
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, joined
 from dais_verif.compile.networks.problems import Refusal
 
 __all__ = ["OPERATORS"]
@@ -21,7 +23,7 @@ def _identity(call: Call) -> Data:
 def _flatten(call: Call) -> Data:
     data = call.input(0, "data")
     axis = call.axis("axis", 1, len(data.shape), len(data.shape))
-    return Data(data.elements.reshape(math.prod(data.shape[:axis]), math.prod(data.shape[axis:])), data.dtype)
+    return data.moved(lambda codes: codes.reshape(math.prod(data.shape[:axis]), math.prod(data.shape[axis:])))
 
 
 def _reshape(call: Call) -> Data:
@@ -33,9 +35,9 @@ def _reshape(call: Call) -> Data:
     if shape.count(-1) > 1 or min(shape, default=0) < -1 or len(shape) > 32:
         raise Refusal("its shape has more than one -1, sizes below -1, or more than 32 dimensions")
     try:
-        return Data(data.elements.reshape(shape), data.dtype)
+        return data.moved(lambda codes: codes.reshape(shape))
     except (ValueError, OverflowError):
-        raise Refusal(f"{counted(data.elements.size, 'element')} cannot take the shape {tuple(shape)}") from None
+        raise Refusal(f"{counted(data.size, 'element')} cannot take the shape {tuple(shape)}") from None
 
 
 def _transpose(call: Call) -> Data:
@@ -43,7 +45,7 @@ def _transpose(call: Call) -> Data:
     order = call.sizes("perm", range(len(data.shape))[::-1])
     if sorted(order) != list(range(len(data.shape))):
         raise Refusal(f"perm {order} is not a permutation of {len(data.shape)} dimensions")
-    return Data(data.elements.transpose(order), data.dtype)
+    return data.moved(lambda codes: codes.transpose(order))
 
 
 def _concat(call: Call) -> Data:
@@ -51,9 +53,9 @@ def _concat(call: Call) -> Data:
     if not parts or len({one.dtype for one in parts}) > 1:
         raise Refusal("it has no inputs, or inputs of different kinds")
     axis = call.axis("axis", 0, len(parts[0].shape))
-    call.require_size((sum(one.elements.size for one in parts),))
+    call.require_size((sum(one.size for one in parts),))
     try:
-        return Data(np.concatenate([one.elements for one in parts], axis=axis), parts[0].dtype)
+        return joined(parts, axis)
     except ValueError:
         shapes = ", ".join(str(one.shape) for one in parts)
         raise Refusal(f"shapes {shapes} cannot be joined along dimension {axis}") from None
@@ -82,15 +84,15 @@ def _pad(call: Call) -> Data:
     call.require_size([size + a + b for size, (a, b) in zip(data.shape, around, strict=True)])
     if mode == "reflect" and any(max(ends) >= size for size, ends in zip(data.shape, around, strict=True)):
         raise Refusal("reflected pads are as large as the tensor")
-    order = np.arange(data.elements.size).reshape(data.shape)
-    moved = (
-        np.pad(order, around, constant_values=-1)
-        if mode == "constant"
-        else (np.pad(order, around, mode="edge") if mode == "edge" else np.pad(order, around, mode="reflect"))
+    if mode == "edge":
+        return data.moved(lambda codes: np.pad(codes, around, mode="edge"))
+    if mode == "reflect":
+        return data.moved(lambda codes: np.pad(codes, around, mode="reflect"))
+    if not any(map(any, around)):
+        return data
+    return Data(
+        np.pad(data.codes, around, constant_values=len(data.values)), (*data.values, Fraction(filler)), data.dtype
     )
-    flat = np.empty(data.elements.size + 1, dtype=object)
-    flat[:-1], flat[-1] = data.elements.ravel(), filler
-    return Data(flat[moved], data.dtype)
 
 
 OPERATORS: dict[str, Callable[[Call], Data]] = {

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.compile.networks.arithmetic import Element
-from dais_verif.compile.networks.call import Call, Data, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Codes, Data, joined, patterns, rows_of
 from dais_verif.compile.networks.onnx_file import MOST_ELEMENTS
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.compile.networks.reals import Quotient, Real
 
-__all__ = ["OPERATORS", "Windows", "pads_of"]
+__all__ = ["OPERATORS", "Windows", "pads_of", "sums_of_windows"]
 
 
 def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Element | Real]) -> Data:
@@ -31,11 +32,11 @@ def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Elemen
     shape = (batch, channels, *windows.sizes)
     call.require_size(shape)
     call.budget.take(math.prod(shape) * math.prod(kernel))
-    flat = data.elements.reshape(batch * channels, -1)
-    found = [
-        compute(channel[places[places >= 0]].tolist(), len(places)) for channel in flat for places in windows.places
-    ]
-    return data_of(found, shape, data.dtype)
+    flat = data.codes.reshape(batch * channels, -1)
+    under = np.where(windows.places < 0, -1, flat[:, windows.places]).reshape(-1, windows.places.shape[1])
+    distinct, which = patterns(under)
+    found = [compute([data.values[code] for code in row if code >= 0], len(row)) for row in distinct.tolist()]
+    return Data(which.reshape(shape), tuple(found), data.dtype)
 
 
 def _larger(call: Call, a: Element | Real, b: Element | Real) -> Element | Real:
@@ -78,11 +79,11 @@ def _global_average_pool(call: Call) -> Data:
     data = call.reals(0, "data")
     if len(data.shape) < 3:
         raise Refusal(f"data of shape {data.shape} has no dimension to pool over")
-    call.budget.take(data.elements.size)
+    call.budget.take(data.size)
     batch, channels, *spatial = data.shape
-    flat = data.elements.reshape(batch * channels, -1)
-    found = [_mean(call, one.tolist(), len(one)) for one in flat]
-    return data_of(found, (batch, channels, *(1 for _ in spatial)), data.dtype)
+    distinct, which = patterns(data.codes.reshape(batch * channels, -1))
+    found = [_mean(call, row, len(row)) for row in rows_of(Data(distinct, data.values, data.dtype))]
+    return Data(which.reshape(batch, channels, *(1 for _ in spatial)), tuple(found), data.dtype)
 
 
 OPERATORS: dict[str, Callable[[Call], Data]] = {
@@ -126,6 +127,33 @@ class Windows:
             place = _outer(place * n, place.shape, np.clip(at, 0, n - 1), np.add)
             inside = _outer(inside, inside.shape, ok, np.logical_and)
         self.places: NDArray[np.int64] = np.where(inside, place, -1)
+
+
+def sums_of_windows(
+    call: Call,
+    places: Codes,
+    data: Data,
+    weights: Data,
+    starts: Sequence[Element],
+    groups: int,
+    finish: Callable[[Element], Element] | None = None,
+) -> Data:
+    """Return sums of products under the windows at ``places``, of shape (batch, filters, places).
+
+    ``starts``: the number to which the sum of each filter is added; ``finish``: applied to each sum.
+    """
+    (batch, channels), (filters, depth) = data.shape[:2], weights.shape[:2]
+    flat = data.codes.reshape(batch, channels, -1)
+    flat = np.concatenate([flat, np.full((batch, channels, 1), len(data.values))], axis=-1)
+    values, taps = (*data.values, Fraction(0)), weights.codes.reshape(filters, -1)
+    parts, size = [], filters // groups
+    for image in flat:
+        for group in range(groups):
+            under = image[group * depth : (group + 1) * depth][:, places].transpose(1, 0, 2).reshape(len(places), -1)
+            mine = slice(group * size, (group + 1) * size)
+            right = Data(taps[mine], weights.values, weights.dtype)
+            parts.append(call.ops.dots(Data(under, values, data.dtype), right, starts[mine], finish))
+    return joined(parts, 0).moved(lambda codes: codes.reshape(batch, filters, -1))
 
 
 def _outer(a: NDArray[Any], shape: tuple[int, ...], b: NDArray[Any], join: np.ufunc) -> NDArray[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from dais_verif.compile.networks.arithmetic import Element, raw_of
-from dais_verif.compile.networks.call import Call, Data, Elements, data_of
+from dais_verif.compile.networks.call import Call
+from dais_verif.compile.networks.data import Data, each
 from dais_verif.compile.networks.problems import Refusal
 from dais_verif.compile.networks.reals import Quantiser, Real
 from dais_verif.compile.networks.rounding import ROUNDINGS
@@ -20,24 +22,25 @@ INTEGERS = {f"{'' if signed else 'U'}INT{bits}": (signed, bits) for signed in (1
 _MOST_BITS = 32
 
 
-def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Elements:
+def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Data:
     """Return the binary logarithm of each element's scale. ``axis``: the axis of a vector of scales."""
-    scale = call.input(1, "scale").elements
+    scale = call.input(1, "scale")
     exponents = []
     for one in call.numbers(1, "scale"):
         raw, f = raw_of(one)
         if raw != 1:
             raise Refusal(f"scale {float(one)!r} is not a power of two")
         exponents.append(-f)
-    found = np.array(exponents, dtype=object)
+    distinct, found = np.unique(exponents, return_inverse=True)
+    values = tuple(distinct.tolist())
     if len(found) == 1:
-        return np.broadcast_to(found.reshape(()), shape)
+        return Data(np.zeros(shape, dtype=np.int64), values, scale.dtype)
     if axis is not None:
-        if scale.ndim != 1 or not 0 <= axis < len(shape) or len(found) != shape[axis]:
+        if len(scale.shape) != 1 or not 0 <= axis < len(shape) or len(found) != shape[axis]:
             raise Refusal(f"{len(found)} scales do not fit a tensor of shape {shape} along axis {axis}")
-        return np.broadcast_to(found.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape)
+        return Data(np.broadcast_to(found.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape), values, scale.dtype)
     try:
-        return np.broadcast_to(found.reshape(scale.shape), shape)
+        return Data(np.broadcast_to(found.reshape(scale.shape), shape), values, scale.dtype)
     except ValueError:
         raise Refusal(f"scales of shape {scale.shape} do not fit a tensor of shape {shape}") from None
 
@@ -52,16 +55,21 @@ def _axis(call: Call, rank: int) -> int:
     return found + rank if found < 0 else found
 
 
-def _saturated(call: Call, data: Data, exponents: Elements, rounding: str, lo: int, hi: int) -> list[Element]:
+def _saturated(call: Call, data: Data, exponents: Data, rounding: str, lo: int, hi: int) -> Data:
     """Return integers: each element divided by its scale, rounded, and saturated at ``lo`` and ``hi``."""
     if rounding not in ROUNDINGS:
         raise Refusal(f"rounding mode {rounding!r} is not supported; {', '.join(ROUNDINGS)} are")
-    call.budget.take(data.elements.size)
-    found: list[Element] = []
-    for one, exponent in zip(data.elements.flat, exponents.flat, strict=True):
-        by = Quantiser(call, int(exponent), rounding, lo, hi)
-        found.append(one.quantised(by) if isinstance(one, Real) else by.of(call.ops.shift(one, -by.exponent)))
-    return found
+    call.budget.take(data.size)
+    spent = 0
+
+    def quantised(one: Element | Real, exponent: int) -> Element:
+        nonlocal spent
+        by, before = Quantiser(call, exponent, rounding, lo, hi), call.budget.repeated
+        found = one.quantised(by) if isinstance(one, Real) else by.of(call.ops.shift(one, -exponent))
+        spent = call.budget.repeated - before
+        return found
+
+    return each(quantised, data, exponents, again=lambda more: call.budget.take(more * spent))
 
 
 def _range(signed: int, bits: int, narrow: int) -> tuple[int, int]:
@@ -101,7 +109,7 @@ def _quantize_linear(call: Call) -> Data:
         raise Refusal("scales of blocks are not supported")
     exponents = _exponents(call, data.shape, _axis(call, len(data.shape)))
     found = _saturated(call, data, exponents, "ROUND", *_range(*INTEGERS[kind], 0))
-    return data_of(found, data.shape, kind)
+    return replace(found, dtype=kind)
 
 
 def _dequantize_linear(call: Call) -> Data:
@@ -112,9 +120,8 @@ def _dequantize_linear(call: Call) -> Data:
     if call.integer("block_size", 0):
         raise Refusal("scales of blocks are not supported")
     exponents = _exponents(call, data.shape, _axis(call, len(data.shape)))
-    call.budget.take(data.elements.size)
-    found = [call.ops.shift(x, int(e)) for x, e in zip(data.elements.flat, exponents.flat, strict=True)]
-    return data_of(found, data.shape, call.input(1, "scale").dtype)
+    call.budget.take(data.size)
+    return replace(each(call.ops.shift, data, exponents), dtype=call.input(1, "scale").dtype)
 
 
 def _quant_range(call: Call) -> tuple[int, int, int]:
@@ -136,8 +143,7 @@ def _quant(call: Call) -> Data:
     _require_no_zero_point(call)
     exponents = _exponents(call, data.shape, None)
     found = _saturated(call, data, exponents, call.text("rounding_mode", "ROUND").upper(), lo, hi)
-    scaled = [call.ops.shift(x, int(e)) for x, e in zip(found, exponents.flat, strict=True)]
-    return data_of(scaled, data.shape, data.dtype)
+    return each(call.ops.shift, found, exponents)
 
 
 def quantised_type(call: Call) -> tuple[int, int, int] | None:

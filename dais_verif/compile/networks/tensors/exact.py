@@ -21,9 +21,11 @@ __all__ = [
     "compact",
     "constant",
     "exact_of_array",
+    "format_of_products",
     "largest",
     "matrix_product",
     "multiplied",
+    "product_in",
     "scaled_up",
     "spread",
 ]
@@ -35,6 +37,7 @@ Integers = NDArray[Any]
 _HELD = 1 << 62
 #: Formats in which products of matrices are computed: all integers up to the number are exact.
 _FORMATS: tuple[tuple[int, DTypeLike], ...] = ((1 << 24, np.float32), (1 << 53, np.float64), (_HELD, np.int64))
+_ORDER: list[DTypeLike] = [*(kind for _, kind in _FORMATS), object]
 #: Bits of the significand of binary64.
 _BITS = 53
 
@@ -135,14 +138,21 @@ def multiplied(a: Exact, b: Exact) -> Exact:
     return Exact(compact(_holding(x, most) * _holding(y, most)), a.f + b.f)
 
 
+def format_of_products(rows: Integers, most: int) -> DTypeLike:
+    """Return a format in which all sums of some products are exact, of a row with numbers of magnitude ``most``."""
+    if largest(rows) * most * max(rows.shape[-1], 1) >= _HELD:
+        return object
+    total = int(np.abs(rows).sum(axis=-1).max()) * most if rows.size else 0
+    return next(kind for limit, kind in _FORMATS if total < limit)
+
+
 def matrix_product(a: Integers, b: Integers) -> Integers:
     """Return the product of matrices in the last two dimensions, by the rules of NumPy."""
-    size, columns = largest(a), largest(b)
-    if size * columns * max(b.shape[-2], 1) >= _HELD:
-        return compact(np.matmul(a.astype(object), b.astype(object)))
-    # No sum of some products of a row and a column is larger than this.
-    rows = int(np.abs(a).sum(axis=-1).max()) * columns if a.size else 0
-    most = min(rows, size * (int(np.abs(b).sum(axis=-2).max()) if b.size else 0))
-    kind = next(kind for limit, kind in _FORMATS if most < limit)
-    found: Integers = np.matmul(a.astype(kind), b.astype(kind)).astype(np.int64)
-    return found
+    kinds = format_of_products(a, largest(b)), format_of_products(b.swapaxes(-1, -2), largest(a))
+    return product_in(min(kinds, key=_ORDER.index), a, b)
+
+
+def product_in(kind: DTypeLike, a: Integers, b: Integers) -> Integers:
+    """Return the product of matrices, computed in a format that holds all its sums."""
+    found: Integers = np.matmul(a.astype(kind, copy=False), b.astype(kind, copy=False))
+    return compact(found) if kind is object else found.astype(np.int64)

@@ -22,7 +22,7 @@ from dais_verif.spec.program.numbers import Batch
 __all__ = ["Outputs", "TensorModel"]
 
 #: The most elements of a tensor, or of all windows of a layer, in one piece of a batch.
-_PIECE = 1 << 23
+_PIECE = 1 << 24
 
 
 class Outputs(NamedTuple):
@@ -57,6 +57,11 @@ class TensorModel:
         for name in self.outputs:
             if network.tensors[name].type is None:
                 raise NetworkError(f"{shortened(name)} is {NO_FIXED_POINT}")
+
+    @property
+    def n_in(self) -> int:
+        """The number of elements of all inputs."""
+        return sum(math.prod(self._network.tensors[name].shape) for name in self._network.inputs)
 
     def run(self, batch: Batch) -> Outputs:
         """Return the outputs for each row of ``batch``. Raises ``VectorError`` for values no input can hold."""

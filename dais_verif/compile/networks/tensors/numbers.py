@@ -36,6 +36,8 @@ __all__ = [
 _DIGITS, _LAST = 11, 24
 #: Decimal digits of the first and of the last attempt to tell between which half steps a value lies.
 _FIRST, _MOST = 40, 5000
+#: The most entries of a table.
+_TABLE = 1 << 18
 #: Fractional bits of the powers whose quotients are a softmax; the last one is set, except in the power of 0.
 _POWER = 33
 
@@ -108,15 +110,14 @@ def _rounded(raw: Integers, bits: Integers, mode: str) -> Integers:
     up: Mapping[str, Callable[[], NDArray[np.bool_]]] = {
         "ROUND": lambda: (twice > step) | ((twice == step) & (below % 2 != 0)),
         "CEIL": lambda: left > 0,
-        "FLOOR": lambda: left < 0,
+        "FLOOR": lambda: np.zeros(raw.shape, dtype=np.bool_),
         "UP": lambda: (left > 0) & (raw > 0),
         "DOWN": lambda: (left > 0) & (raw < 0),
         "HALF_UP": lambda: (twice > step) | ((twice == step) & (raw > 0)),
         "HALF_DOWN": lambda: (twice > step) | ((twice == step) & (raw < 0)),
     }
     mode = "ROUND" if mode == "HALF_EVEN" else mode
-    # The rest is 0 without fractional bits: nothing is a tie then, except 0 itself where a step is 1 bit or none.
-    found: Integers = below + np.where(left > 0, up[mode](), False).astype(raw.dtype)
+    found: Integers = below + up[mode]().astype(raw.dtype)
     return found
 
 
@@ -165,12 +166,28 @@ def _positions(tensor: Curve | Ratio, exponent: int, tables: Tables) -> Integers
         return compact(whole * 2 + (whole * below != above))
     argument = tensor.argument
     table = tables.setdefault((tensor.name, tensor.half, argument.f, exponent), {})
-    values, places = np.unique(argument.raw, return_inverse=True)
-    for raw in values.tolist():
-        if raw not in table:
-            table[raw] = _position(tensor.name, Fraction(raw) / Fraction(2) ** argument.f, exponent, tensor.half)
-    found = np.array([table[raw] for raw in values.tolist()], dtype=object)
-    return compact(found)[places].reshape(argument.shape)
+    return _looked_up(argument.raw, lambda raw: _known_position(table, tensor, raw, exponent))
+
+
+def _known_position(table: dict[int, int], curve: Curve, raw: int, exponent: int) -> int:
+    if raw not in table:
+        table[raw] = _position(curve.name, Fraction(raw) / Fraction(2) ** curve.argument.f, exponent, curve.half)
+    return table[raw]
+
+
+def _looked_up(raw: Integers, entry: Callable[[int], int]) -> Integers:
+    """Return ``entry`` of each number; equal numbers are looked up once."""
+    least = int(raw.min(initial=0))
+    count = int(raw.max(initial=0)) - least + 1
+    if raw.dtype == object or count > _TABLE:
+        values, places = np.unique(raw, return_inverse=True)
+        return compact(np.array([entry(one) for one in values.tolist()], dtype=object))[places].reshape(raw.shape)
+    there = np.zeros(count, dtype=bool)
+    there[raw - least] = True
+    table = np.zeros(count, dtype=object)
+    table[there] = [entry(one) for one in (np.flatnonzero(there) + least).tolist()]
+    found: Integers = compact(table)[raw - least]
+    return found
 
 
 def _position(name: str, x: Fraction, exponent: int, half: bool) -> int:

@@ -27,9 +27,11 @@ from dais_verif.compile.networks.tensors.exact import (
     aligned,
     compact,
     constant,
+    format_of_products,
     largest,
     matrix_product,
     multiplied,
+    product_in,
     scaled_up,
     spread,
 )
@@ -180,16 +182,18 @@ def _convolved(step: Step, data: Exact, weights: Exact) -> Exact:
     _, filters, depth, *kernel = weights.shape
     groups = channels // depth
     windows = Windows(step.call(), spatial, kernel)
-    flat = data.raw.reshape(samples * batch, channels, -1)
-    flat = np.concatenate([flat, np.zeros((*flat.shape[:-1], 1), dtype=flat.dtype)], axis=-1)
-    places = np.ascontiguousarray(windows.places.T)
-    found = []
+    taps = weights.raw[0].reshape(filters, depth, -1)
+    kind = format_of_products(taps.reshape(filters, -1), largest(data.raw))
+    # Channels last: a window is then a few long runs of memory, and all samples are one large matrix.
+    flat = np.zeros((samples * batch, math.prod(spatial) + 1, channels), dtype=kind)
+    flat[:, :-1] = data.raw.reshape(samples * batch, channels, -1).swapaxes(1, 2)
+    taps = taps.swapaxes(1, 2).reshape(filters, -1)
+    found, size, (count, area) = [], filters // groups, windows.places.shape
     for group in range(groups):
-        under = flat[:, group * depth : (group + 1) * depth].take(places, axis=-1)
-        under = under.reshape(samples * batch, -1, places.shape[1])
-        mine = slice(group * (filters // groups), (group + 1) * (filters // groups))
-        found.append(matrix_product(weights.raw[0, mine].reshape(filters // groups, -1), under))
+        under = flat[:, :, group * depth : (group + 1) * depth].take(windows.places, axis=1)
+        found.append(product_in(kind, under.reshape(-1, area * depth), taps[group * size : (group + 1) * size].T))
     sums = np.concatenate(found, axis=1) if groups > 1 else found[0]
+    sums = sums.reshape(samples * batch, count, filters).swapaxes(1, 2)
     return Exact(sums.reshape(samples, batch, filters, *windows.sizes), data.f + weights.f)
 
 
