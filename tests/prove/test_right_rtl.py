@@ -59,6 +59,21 @@ RIGHT = {
         "always @* model_out = genblk1.q; endmodule",
         ("= genblk1.q", "= ~genblk1.q"),
     ),
+    "the name of an unnamed array of blocks": (
+        SUM,
+        f"module model({PORTS}); genvar i;\n"
+        "for (i = 0; i < 2; i = i + 1) begin wire [3:0] q = model_inp[4*i +: 4]; end\n"
+        "always @* model_out = genblk1[0].q + genblk1[1].q; endmodule",
+        ("genblk1[1].q", "genblk1[0].q"),
+    ),
+    "parts of parameters": (
+        DECODER,
+        "module model(input [1:0] model_inp, output reg [3:0] model_out); localparam [15:0] P = 16'h8421;\n"
+        "typedef struct packed {logic [7:0] h, l;} halves; localparam halves Q = 16'h8421;\n"
+        "always @* case (model_inp) 0: model_out = P[3:0]; 1: model_out = P[7:4]; 2: model_out = Q.h[3:0];\n"
+        "default: model_out = Q.h >> 4; endcase endmodule",
+        ("Q.h[3:0]", "Q.l[3:0]"),
+    ),
 }
 
 
@@ -99,3 +114,9 @@ def test_ports_that_are_not_found_name_the_option_for_the_clock(tmp_path: Path) 
     text = "module model(input ck, input [7:0] a, output reg [4:0] y); always @(posedge ck) y <= a; endmodule"
     run = run_prove(SUM, tmp_path, rtl=text)
     assert run.ending[0] == "INVALID_INPUT" and "--clock ck" in run.stderr
+
+
+def test_a_signal_in_an_unnamed_array_of_blocks_has_the_name_of_the_standard(tmp_path: Path) -> None:
+    (tmp_path / "model.v").write_text(RIGHT["the name of an unnamed array of blocks"][1])
+    read = slang.elaborate([tmp_path / "model.v"], "model", {})
+    assert {"genblk1[0].q", "genblk1[1].q"} <= {*read.signals}

@@ -111,3 +111,8 @@ def test_a_seed_of_zero_and_every_default_are_accepted() -> None:
             assert option.type.convert("0", option, None) == 0, name
         if isinstance(option.default, int | float) and not option.is_flag and not option.multiple:
             assert option.type.convert(option.default, option, None) == option.default, name
+
+
+def test_every_command_of_approx_is_there() -> None:
+    approx = importlib.import_module("dais_verif.doors.cli.approx").approx
+    assert sorted(approx.commands) == ["apply", "convert", "measure", "show", "tune"]

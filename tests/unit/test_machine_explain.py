@@ -22,6 +22,8 @@ from dais_verif.golden.machine import Taken, Values, explain_cycle
 from dais_verif.golden.oracle import quantise
 from dais_verif.record.explanation import CycleRecord
 from dais_verif.spec.machine import View
+from dais_verif.spec.machine.builder import MachineBuilder
+from dais_verif.spec.program import FixedType
 
 FIFO = FSM / "f04_fifo"
 
@@ -94,6 +96,21 @@ def test_reasons_in_words(tmp_path: Path) -> None:
     assert records[0].connections[1].text == "n <- inc.out when en"
     fifo = dais_verif.explain_machine(FIFO / "fsm.json.gz", inputs=FIFO / "inputs.npz", cycle=20)
     assert because(fifo, "mem[7]") == "din when do_write = 1, at wptr = 7" and because(fifo, "mem[0]") == "holds"
+
+
+def test_what_is_copied_while_an_enable_is_0(tmp_path: Path) -> None:
+    made, kind, bit = MachineBuilder(), FixedType(0, 4, 0), FixedType(0, 1, 0)
+    x, other, en = made.input("x", kind), made.input("other", kind), made.input("en", bit)
+    register = made.register("r", kind, initial=0)
+    made.connect(x, register, enable=en, otherwise=other)
+    made.connect(register, made.output("y", kind))
+    given = tmp_path / "inputs.npz"
+    np.savez(given, x=[[3], [3]], other=[[5], [5]], en=[[1], [0]])
+    found = [dais_verif.explain_machine(made.build(), inputs=given, cycle=cycle) for cycle in (0, 1)]
+    (one,), (two,) = ([e for e in record.elements if e.signal == "r"] for record in found)
+    assert (one.next_raw, two.next_raw) == (3, 5)
+    assert one.because.startswith("x ") and "en = 1" in one.because
+    assert two.because.startswith("other ") and "en = 0" in two.because
 
 
 def test_unknown_values_are_said_to_be() -> None:

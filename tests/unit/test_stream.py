@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.said import as_recorded
 
-from dais_verif.simulation.testbench.stream import NEVER, Beat, Pauses, Sink, StreamScoreboard
+from dais_verif.simulation.testbench.stream import NEVER, Beat, Pauses, Side, Sink, StreamScoreboard
 
 BEATS = [Beat(f"{17 * k:08b}", str(k % 2), f"{k:04b}") for k in range(10)]
 
@@ -114,3 +114,20 @@ def test_pauses() -> None:
     half = [Pauses(0.5, 0.5).going(True, chance) for _ in range(1000)]
     assert 400 < sum(half) < 600
     assert not any(Pauses(1.0, 0.0).going(now, chance) for now in (False, True) for _ in range(100))
+
+
+@pytest.mark.parametrize("pauses", [NEVER, Pauses(0.5, 0.5), Pauses(0.1, 0.9)])
+def test_a_side_pauses_at_random_and_stands_for_its_long_stop(pauses: Pauses) -> None:
+    side, active, seen = Side(pauses, 40, random.Random(3)), False, []
+    for clock in range(400):
+        active = side.active(active, clock >= 300)
+        seen.append(active)
+    early, stop, late = seen[:300], seen[300:340], seen[340:]
+    assert not any(stop) and any(late)
+    assert all(early) if pauses == NEVER else 0.2 < sum(early) / len(early) < 0.95
+
+
+def test_a_long_stop_counts_only_what_it_is_told_to() -> None:
+    side = Side(NEVER, 2, random.Random(0))
+    found = [side.active(True, True, counts=counts) for counts in (False, True, False, True, True)]
+    assert found == [False, False, False, False, True]

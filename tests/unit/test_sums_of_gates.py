@@ -14,7 +14,7 @@ from support.tier import examples
 
 from dais_verif.prover import terms as T
 from dais_verif.prover.gates.aig import FALSE, Aig
-from dais_verif.prover.gates.algebra import Gates, Polynomial, holds, meaning_of, number_of, plus, single, times
+from dais_verif.prover.gates.algebra import Gates, Polynomial, _Rest, holds, meaning_of, number_of, plus, single, times
 from dais_verif.prover.gates.bit_blasting import Word, blast
 from dais_verif.prover.gates.patterns import mixed, simulate, value_of
 
@@ -130,3 +130,20 @@ def test_what_is_said_of_wide_products_is_so_on_random_values(bits: int, ahead: 
             if polynomial is not None:
                 total = sum(c for monomial, c in polynomial.items() if all(values[n] >> row & 1 for n in monomial))
                 assert total == values[node] >> row & 1
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(SEEDS)
+def test_a_product_keeps_its_value_without_what_others_imply(seed: int) -> None:
+    rng = random.Random(seed)
+    graph, _ = random_graph(rng)
+    nodes = [node for node, low in enumerate(graph.low) if low >= 0]
+    if len(nodes) < 2:
+        return
+    rest = _Rest(Gates(graph, [2 * node for node in nodes], seed), 4)
+    everything = [node for node in range(1, len(graph))]
+    for _ in range(20):
+        product = frozenset(rng.sample(everything, min(rng.randint(2, 4), len(everything))))
+        simpler = rest._simplified(product)
+        found = [0] * len(values_of(graph, {product: 1})) if simpler is None else values_of(graph, {simpler: 1})
+        assert found == values_of(graph, {product: 1})

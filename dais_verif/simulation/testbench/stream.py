@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dais_verif.base.text import counted
 
-__all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
+__all__ = ["NEVER", "Beat", "Pauses", "Side", "Sink", "StreamScoreboard"]
 
 #: The number of expected beats that are searched for a beat that is out of order.
 _LOOK_AHEAD = 64
@@ -44,17 +44,23 @@ NEVER = Pauses()
 
 
 @dataclass
-class Stop:
-    """One long stop of a side, for a number of clocks, as soon as it is due."""
+class Side:
+    """A side of a stream, with random pauses, and one long stop of ``still`` clocks as soon as it is due."""
 
-    clocks: int
+    pauses: Pauses
+    still: int
+    chance: random.Random
 
-    def stands(self, due: bool, *, counts: bool = True) -> bool:
-        """Return True if the side is stopped in the next clock. ``counts``: this clock counts towards the stop."""
-        if not due or not self.clocks:
+    def active(self, now: bool, due: bool, *, counts: bool = True) -> bool:
+        """Return True if the side, which is active ``now``, is so in the next clock.
+
+        ``counts``: this clock counts towards the long stop.
+        """
+        going = self.pauses.going(now, self.chance)
+        if due and self.still:
+            self.still -= counts
             return False
-        self.clocks -= counts
-        return True
+        return going
 
 
 class StreamScoreboard:

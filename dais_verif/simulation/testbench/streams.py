@@ -28,7 +28,7 @@ from dais_verif.simulation.testbench.axis_job import (
     VectorBeats,
 )
 from dais_verif.simulation.testbench.packed_rows import bits_of_row, row_words
-from dais_verif.simulation.testbench.stream import NEVER, Beat, Sink, Stop, StreamScoreboard
+from dais_verif.simulation.testbench.stream import NEVER, Beat, Side, Sink, StreamScoreboard
 
 JOB = AxisJob
 
@@ -91,7 +91,8 @@ class _Run:
         #: The sink accepts nothing, so that the due reset comes while a beat waits.
         self.holding = False
         self.first = self.last = 0
-        self.sink_stop, self.source_stop = Stop(scenario.still), Stop(scenario.still)
+        self.sender = Side(scenario.source, scenario.still, self.chance)
+        self.receiver = Side(scenario.sink, scenario.still, self.chance)
 
     @property
     def patience(self) -> int:
@@ -100,10 +101,9 @@ class _Run:
 
     def accepts(self, due: bool) -> bool:
         """Return True if the sink is ready in the next clock. ``due``: the sink's long stop is due."""
-        scenario, waits = self.scenario, self.sink.stalled is not None
-        going = scenario.sink.going(self.accepting, self.chance)
-        stands = self.sink_stop.stands(due, counts=waits)
-        return going and not stands and not self.holding and (waits or not scenario.patient)
+        waits = self.sink.stalled is not None
+        active = self.receiver.active(self.accepting, due, counts=waits)
+        return active and not self.holding and (waits or not self.scenario.patient)
 
     @property
     def stalled_reset(self) -> bool:
@@ -157,8 +157,7 @@ class _Run:
         dut = self.dut
         self.accepting = not stop or self.accepts(3 * self.scoreboard.compared >= self.outputs)
         if not self.offering and self.taken < stop:
-            stands = self.source_stop.stands(3 * self.taken >= 2 * self.inputs)
-            self.offering = self.scenario.source.going(self.going, self.chance) and not stands
+            self.offering = self.sender.active(self.going, 3 * self.taken >= 2 * self.inputs)
             if self.offering:
                 self.offer()
         dut.s_axis_tvalid.value = int(self.offering)

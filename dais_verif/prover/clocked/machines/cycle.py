@@ -94,11 +94,11 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
     """Return the program of a cycle with further outputs: for each of ``runs``, the bits of the next state."""
     program, n_out = step.program, len(step.outputs)
     rows: list[tuple[int, ...]] = []
-    outputs = list(program.outputs[:n_out])
+    outputs = [index for index, _, _ in program.outputs[:n_out]]
     for run in runs:
         if run.element is None:
             rows.append((int(Code.CONST), -1, -1, 0, 0, run.place.width, 0))
-            outputs.append((program.n_ops + len(rows) - 1, 0, False))
+            outputs.append(program.n_ops + len(rows) - 1)
             continue
         (index, _, _) = program.outputs[n_out + run.element]
         kind = program.ops[index].type
@@ -106,13 +106,13 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
             f = kind.f - run.at
             rows.append((int(Code.QUANT), index, -1, 0, 0, run.place.width - f, f))
             index = program.n_ops + len(rows) - 1
-        outputs.append((index, 0, False))
+        outputs.append(index)
     more = np.array(rows, dtype=np.int64).reshape(-1, 7)
     columns = Columns(*(np.concatenate([column, more[:, n]]) for n, column in enumerate(program.columns)))
     return replace(
         program,
         columns=columns,
-        out_idx=np.array([index for index, _, _ in outputs], dtype=np.int64),
+        out_idx=np.array(outputs, dtype=np.int64),
         out_shift=np.zeros(len(outputs), dtype=np.int64),
         out_neg=np.zeros(len(outputs), dtype=np.int64),
     )
