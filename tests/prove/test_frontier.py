@@ -340,3 +340,30 @@ def test_rtl_that_compares_needs_no_difference(tmp_path: Path) -> None:
         if (line(old, COMPARED) not in lines or len(found.signals) != 1) if old else found.signals:
             wrong.append((new, lines))
     assert not wrong
+
+
+def test_a_signal_that_is_too_narrow_is_named_with_its_op(tmp_path: Path) -> None:
+    """One expression computes two ops; it is right, but has no room, so no edit of the line helps: a guess."""
+    unsigned, signed = (0, 6, 0), (1, 9, 0)
+    program = Program.build(
+        [
+            (-1, 0, -1, 0, unsigned),
+            (-1, 1, -1, 0, unsigned),
+            (-1, 2, -1, 0, unsigned),
+            (0, 0, 1, 2, (0, 9, 0)),
+            (1, 3, 2, 0, signed),
+            (0, 4, 0, 0, (1, 10, 0)),
+        ],
+        [(5, 0, 0)],
+        inp_shift=[0, 0, 0],
+    )
+    (tmp_path / "m.v").write_text(
+        "module model (input [17:0] model_inp, output [10:0] model_out);\n"
+        "  wire [5:0] a = model_inp[5:0], b = model_inp[11:6], c = model_inp[17:12];\n"
+        "  wire signed [8:0] sum;\n"
+        "  assign sum = a + (b << 2) - c;\n"
+        "  assign model_out = sum + $signed({1'b0, a});\n"
+        "endmodule\n"
+    )
+    (found,) = find_frontier(program, slang.elaborate([tmp_path / "m.v"], "model"), packed(program)).signals
+    assert (found.name, found.missing, found.explains) == ("sum", (4,), False)

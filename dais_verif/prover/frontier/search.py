@@ -35,6 +35,8 @@ _STEPS = 20
 _NEAR = 5
 #: The largest number of first places and of ops that are looked at: with more, the RTL is of another program.
 _FINDINGS = 8
+#: How many places are looked at for the low bits of an op, and how many bits these are at least.
+_NARROW, _LOW_BITS = 40, 4
 
 
 class Candidate(NamedTuple):
@@ -90,6 +92,19 @@ class Search:
             fed = [user for user in users if self._matching.operands(user) <= near]
             yield from (Candidate(place, op, sure=False) for op in sorted(fed, reverse=True))
 
+    def _narrow(self, place: Place) -> Iterator[Candidate]:
+        """Yield an op of which a place has the low bits only."""
+        if place.signal not in self._matching.wires.values or self._structure.is_alias(place):
+            return
+        bits = self._matching.numbers(place)[0]
+        for op in sorted(self._cone):
+            raw = self._matching.op_values.raw.get(op)
+            if raw is None or self._program.ops[op].type.width <= place.width or place.width < _LOW_BITS:
+                continue
+            if np.array_equal(raw & ((1 << place.width) - 1), bits) and not is_constant(bits):
+                yield Candidate(place, op)
+                return
+
     def _fits_in(self, place: Place, op: int) -> bool:
         return 0 <= place.width - self._program.ops[op].type.width <= 1
 
@@ -119,6 +134,9 @@ class Search:
 
     def guesses(self) -> list[Candidate]:
         """Return the first wrong places, and the nearest ones that should carry an op that is lost."""
+        narrow = [one for place in self.visited[:_NARROW] for one in self._narrow(Place.whole(place.signal))]
+        if narrow:
+            return list(dict.fromkeys(narrow))
         found: dict[Candidate, None] = {}
         for place in self.first:
             found |= dict.fromkeys([Candidate(place, op) for op in self._of(place)] or [Candidate(place, None)])
