@@ -141,7 +141,7 @@ def test_a_product_keeps_its_value_without_what_others_imply(seed: int) -> None:
     if len(nodes) < 2:
         return
     rest = _Rest(Gates(graph, [2 * node for node in nodes], seed), 4)
-    everything = [node for node in range(1, len(graph))]
+    everything = list(range(1, len(graph)))
     for _ in range(20):
         product = frozenset(rng.sample(everything, min(rng.randint(2, 4), len(everything))))
         simpler = rest._simplified(product)
