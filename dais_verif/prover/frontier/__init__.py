@@ -6,6 +6,7 @@ op's values at the signal, the outputs must be right. This is a finding about va
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -44,6 +45,8 @@ _ROWS = 256
 _FEW = 16
 #: The largest number of places that are tried for one finding, and of findings.
 _TRIALS, _FINDINGS = 80, 8
+#: After so many seconds of trials, what is left is a guess.
+_SECONDS = 8.0
 #: How far back, and how many, signals are named beside a wrong one.
 _STEPS, _NEAR = 2, 8
 #: The largest number of wires and registers in a row.
@@ -139,6 +142,7 @@ class _Findings:
         self._trials = Trials(design.program, design.structure, found)
         self._matching = Matching(design.program, self._values, design.structure, wires)
         self._where = Lines(design.structure, wires)
+        self._end = time.monotonic() + _SECONDS
         self._dut, self._netlist = design.dut, design.netlist
         self._claimed, self._wrong = design.boundary.claimed, wrong
 
@@ -258,7 +262,7 @@ class _Findings:
         for one in search.candidates():
             if one[:2] in tried:
                 continue
-            if len(tried) >= _TRIALS:
+            if len(tried) >= _TRIALS or time.monotonic() > self._end:
                 break
             tried.add(one[:2])
             after = self._trials.with_op(state, one)
