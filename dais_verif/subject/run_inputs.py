@@ -76,7 +76,8 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
                 raise RtlFileError(
                     f"{str(source)!r} has an include without a file name in quotes: it cannot be certified"
                 )
-            there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
+            places = (folder / name for folder in (source.absolute().parent, *folders))
+            there = [_without_dots(path) for path in places if path.is_file()]
             if not there and strict:
                 raise RtlFileError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
             for path in there:  # if several files match, the simulator chooses one; therefore all of them count
@@ -84,6 +85,11 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
                     found[path] = None
                     waiting.append(path)
     return RtlInputs(tuple(found), data_files([*sources, *found], given))
+
+
+def _without_dots(path: Path) -> Path:
+    """Return ``path`` in its real folder: files that include each other by ``..`` would get ever longer paths."""
+    return path.parent.resolve() / path.name
 
 
 def includes_of_copies(sources: Sequence[Path]) -> tuple[DataFile, ...]:
@@ -197,15 +203,16 @@ class _Near:
             return  # the job will report the error
         self._formed |= _FORMED.search(text) is not None
         self.folders |= dict.fromkeys((path.parent, *below))
-        self.names |= {found.decode(errors="surrogateescape") for found in _QUOTED.findall(text)}
+        names = {found.decode(errors="surrogateescape") for found in _QUOTED.findall(text)}
+        self.names |= names | {Path(name).name for name in names}  # tables are found by their last names, too
 
     def further(self) -> list[Path]:
         """Return the files that the noted names may be, as far as they were not returned before."""
         new = {(folder, name) for folder in (self._cwd, *self.folders) for name in self.names} - self._tried
         self._tried |= new
-        named = [(folder / name).absolute() for folder, name in new]
-        every = [file for folder in self.folders if self._formed for file in _entries(folder)]
-        return [file for file in (*named, *every) if file not in self.found and _is_file(file)]
+        named = [_without_dots(folder / name) for folder, name in new if _is_file(folder / name)]
+        every = [file for folder in self.folders if self._formed for file in _entries(folder) if _is_file(file)]
+        return [file for file in (*named, *every) if file not in self.found]
 
 
 def _entries(folder: Path) -> Iterator[Path]:
