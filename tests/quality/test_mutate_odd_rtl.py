@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,10 @@ def test_included_files_are_read_from_beside_any_source(tmp_path: Path) -> None:
         floor=0,
         jobs=1,
     )
-    assert flow.mutate(request).verdict is Verdict.PASS
+    passed = flow.mutate(request)
+    assert passed.verdict is Verdict.PASS
+    included = {name: tmp_path / "b" / name for name in ("sum.vh", "parts/more.vh")}
+    assert passed.rtl.data == {name: sha256(path.read_bytes()).hexdigest() for name, path in included.items()}
     (tmp_path / "b" / "sum.vh").write_text("`define SUM (a - b)\n")
     assert flow.mutate(request).verdict is Verdict.RTL_MISMATCH
     rtl[0].write_text(rtl[0].read_text().replace('"sum.vh"', '"../b/sum.vh"'))

@@ -13,7 +13,7 @@ from dais_verif.base.errors import MutationError, RequestError, ToolError, Viola
 from dais_verif.base.files import read_toml, write_atomically
 from dais_verif.base.temporary import temporary_folder
 from dais_verif.base.toml import parse_toml
-from dais_verif.base.toolchain.rtl_files import digests, is_vhdl
+from dais_verif.base.toolchain.rtl_files import is_vhdl
 from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.mutation.mutant import Mutant
 from dais_verif.campaigns.mutation.operators import KINDS
@@ -47,7 +47,7 @@ from dais_verif.verbs.progress import SILENT, Progress
 from dais_verif.verbs.projects import open_projects
 from dais_verif.verbs.simulation_request import SimulationRequest
 from dais_verif.verbs.vectors import batch_of, decimal, real_inputs
-from dais_verif.verbs.work_folder import locked
+from dais_verif.verbs.work_folder import WatchedFiles, locked
 
 __all__ = [
     "Expectation",
@@ -108,7 +108,7 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
         _refuse_arrays(request, design)
         if any(map(is_vhdl, design.sources)):
             raise MutationError("mutants are made of Verilog; VHDL is not mutated")
-        files, facts = _texts(design), _facts(request, design)
+        files = _texts(design)
         own = files if not asked.of_bits else {design.sources[0].name: files[design.sources[0].name]}
         possible = all_mutants(own)
         chosen = dict(enumerate(drawn(possible, request.count, request.seed), start=1))
@@ -125,12 +125,14 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
             machine,
             () if asked.of_bits else includes_of_copies(design.sources),
         )
+        watched = WatchedFiles.of(replace(design, data=question.read))
         with progress.working("proving the unmutated design"):
             first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
         question = replace(question, dut=with_latency(question.dut, first))
         judged, interrupt = Judged(), None
         try:
             verdict, message = _judge(request, question, chosen, stimulus, first, scratch.path, progress, judged)
+            watched.require_unchanged("mutated")
         except KeyboardInterrupt as error:
             interrupt, verdict = error, Verdict.INTERRUPTED
     if interrupt is not None:
@@ -149,7 +151,7 @@ def _mutate(request: MutationRequest, progress: Progress) -> MutationRecord:
         verdict=verdict,
         message=message,
         program=ProgramInfo.of(program) if machine is None else ProgramInfo.of_machine(machine),
-        rtl=facts,
+        rtl=_facts(request, watched),
         judges=list(request.asked),
         simulators=[*simulators_of(request.simulator), *([BOARD] if "hil" in request.asked else [])],
         vectors=_length(stimulus),
@@ -189,10 +191,14 @@ def _texts(design: RtlDesign) -> dict[str, str]:
     return files
 
 
-def _facts(request: MutationRequest, design: RtlDesign) -> RtlFacts:
-    hashes = [digest.hex() for digest in digests(list(design.sources))]
-    emitted = not (request.design.rtl or request.design.of_bits)
-    return RtlFacts(top=design.top, emitted=emitted, files=[source.name for source in design.sources], sha256=hashes)
+def _facts(request: MutationRequest, watched: WatchedFiles) -> RtlFacts:
+    return RtlFacts(
+        top=watched.design.top,
+        emitted=not (request.design.rtl or request.design.of_bits),
+        files=[source.name for source in watched.design.sources],
+        sha256=watched.of_sources,
+        data=watched.of_data,
+    )
 
 
 def _vectors(program: Program, request: MutationRequest, progress: Progress) -> Batch:
