@@ -21,6 +21,8 @@ from dais_verif.spec.program.numbers import Batch
 
 __all__ = ["Outputs", "TensorModel"]
 
+#: Entries of tables found so far, for all networks: configurations of one network read the same ones.
+_TABLES: Tables = {}
 #: The most elements of a tensor, or of all windows of a layer, in one piece of a batch.
 _PIECE = 1 << 24
 
@@ -41,7 +43,6 @@ class TensorModel:
     def __init__(self, network: Network, outputs: Sequence[str] | None = None) -> None:
         self._network = network
         self.outputs = tuple(network.outputs if outputs is None else outputs)
-        self._tables: Tables = {}
         self._constants: dict[str, Tensor] = {}
         self._nodes: list[Node] = []
         computed = set(network.inputs)
@@ -133,7 +134,7 @@ class TensorModel:
             network.opset,
             None if approximation is None else approximation.nodes.get(node.outputs[0]),
             None if approximation is None else approximation.grid,
-            self._tables,
+            _TABLES,
         )
         return result_of(step)
 

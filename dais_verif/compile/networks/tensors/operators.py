@@ -147,7 +147,7 @@ def _sampled(weights: Exact, knob: Knob, grid: int | None) -> Exact:
         # The factor is a quotient of small integers: 40 bits of it, and whether anything is left, decide its rounding.
         bits, left = divmod(factor.numerator << 40, factor.denominator)
         near = Exact(np.array([2 * bits + bool(left)], dtype=object), 41)
-        return in_half(multiplied(in_half(whole), in_half(near)))
+        return _shortened(in_half(multiplied(in_half(whole), in_half(near))))
     above = multiplied(whole, constant(Fraction(factor.numerator))).raw
     odd = factor.denominator // (factor.denominator & -factor.denominator)
     f = weights.f + (factor.denominator // odd).bit_length() - 1
@@ -158,6 +158,13 @@ def _sampled(weights: Exact, knob: Knob, grid: int | None) -> Exact:
     below, rest = above // step, above % step
     up = (2 * rest > step) | ((2 * rest == step) & (below % 2 != 0))
     return Exact(compact(below + up.astype(object)), wanted)
+
+
+def _shortened(numbers: Exact) -> Exact:
+    """Return the numbers with as few fractional bits as they need, so that sums of them stay narrow."""
+    joint = int(np.bitwise_or.reduce(numbers.raw.ravel()))
+    bits = (joint & -joint).bit_length() - 1 if joint else 0
+    return Exact(compact(numbers.raw >> bits), numbers.f - bits)
 
 
 def _finest(weights: Exact) -> int:
