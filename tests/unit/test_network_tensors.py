@@ -21,6 +21,7 @@ from dais_verif.compile.networks.arithmetic import bounds_of, raw_of
 from dais_verif.compile.networks.knobs import Applied, Approximation
 from dais_verif.compile.networks.reals import Mapped, Quotient
 from dais_verif.compile.networks.tensors import TensorModel
+from dais_verif.compile.networks.tensors.numbers import _bits_of
 from dais_verif.golden import Golden
 from dais_verif.spec.program.numbers import Batch
 
@@ -201,6 +202,13 @@ def test_unusual_networks(case: Callable[[Build, str], list[str]]) -> None:
 
 def quant(build: Build) -> Any:
     return build.quant(build.input("x", [1, 1, 4, 4]), -3, 8)
+
+
+def test_bits_of_integers() -> None:
+    """Integers beside powers of two, which binary64 would round to the next one from 54 bits on."""
+    edges = [sign * ((1 << bits) + apart) for bits in range(62) for apart in (-1, 0, 1) for sign in (1, -1)]
+    wanted = [abs(one).bit_length() for one in edges]
+    assert _bits_of(np.array(edges)).tolist() == _bits_of(np.array(edges, dtype=object)).tolist() == wanted
 
 
 def test_batches_are_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

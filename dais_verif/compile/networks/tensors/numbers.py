@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.compile.networks.tensors.exact import Exact, Integers, added, compact, largest, scaled_up
+from dais_verif.compile.networks.tensors.exact import Exact, Integers, added, compact, scaled_up
 
 __all__ = [
     "Curve",
@@ -108,7 +108,7 @@ def _rounded(raw: Integers, bits: Integers, mode: str) -> Integers:
     # Twice the rest against a whole step: equal for a tie.
     twice, step = left * 2, np.ones_like(bits) << bits
     up: Mapping[str, Callable[[], NDArray[np.bool_]]] = {
-        "ROUND": lambda: (twice > step) | ((twice == step) & (below % 2 != 0)),
+        "ROUND": lambda: (twice > step) | ((twice == step) & (below & 1 == 1)),
         "CEIL": lambda: left > 0,
         "FLOOR": lambda: np.zeros(raw.shape, dtype=np.bool_),
         "UP": lambda: (left > 0) & (raw > 0),
@@ -279,10 +279,13 @@ def halved(tensor: Tensor) -> Tensor:
 
 def _bits_of(raw: Integers) -> NDArray[np.int64]:
     """Return the number of bits of each magnitude."""
-    if raw.dtype == object or largest(raw) >= 1 << 53:
-        found = np.array([abs(int(one)).bit_length() for one in raw.ravel().tolist()], dtype=np.int64)
-        return found.reshape(raw.shape)
-    return np.frexp(raw.astype(np.float64))[1].astype(np.int64)
+    if raw.dtype == object:
+        listed = np.array([abs(int(one)).bit_length() for one in raw.ravel().tolist()], dtype=np.int64)
+        return listed.reshape(raw.shape)
+    size = np.abs(raw)
+    high = size >> 32  # both halves are exact in binary64
+    found: NDArray[np.int64] = np.where(high > 0, np.frexp(high)[1] + 32, np.frexp(size & 0xFFFFFFFF)[1])
+    return found.astype(np.int64)
 
 
 def mean_of(first: Exact, second: Exact, half: bool) -> Exact:
