@@ -54,7 +54,7 @@ _Seeds: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=1)]
 _Texts: TypeAlias = str | list[str]
 
 #: Options of ``sim`` that a regression sets itself.
-_OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
+_OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o", "--suggest")
 
 #: The options of ``sim`` by the keys of a variant, without those that a regression sets, or has for itself.
 _OPTIONS = {

@@ -10,6 +10,7 @@ import pytest
 
 from dais_verif.base.errors import InputError, ToolError
 from dais_verif.base.toolchain.tool_files import PACKAGES, content_of, own_files, package_files, stamp_of, tool_files
+from dais_verif.hardware.ports.verilog import included_names
 from dais_verif.subject import run_inputs
 from dais_verif.subject.run_inputs import digest_of_tools, digests_of_job, files_of_job, rtl_inputs
 
@@ -114,3 +115,13 @@ def test_the_package_and_the_arguments_decide(tmp_path: Path, monkeypatch: pytes
         (tmp_path / name).write_text("22")
         known.add(facts())
     assert len(known) == 3
+
+
+@pytest.mark.parametrize("second", ['`include "../b/k.vh"\n', ""], ids=["both", "one"])
+def test_files_that_include_each_other_without_end_are_refused(second: str, tmp_path: Path) -> None:
+    for name in ("a/l.vh", "b/k.vh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f'`include "../a/l.vh"\n{second}')
+    (tmp_path / "m.v").write_text('`include "a/l.vh"\nmodule m; endmodule\n')
+    with pytest.raises(InputError, match=r"l\.vh|k\.vh"):
+        included_names([tmp_path / "m.v"])

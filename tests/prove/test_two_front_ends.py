@@ -326,6 +326,8 @@ MISREAD = {
     ),
     "a sign of its own": ("localparam signed K = 4'd9; assign y = K;", "sign of 'K'"),
     "ones in a constant": ("localparam [7:0] K = '1; assign y = K;", "front_end slang"),
+    "ones among constants": ("assign y = a & ('1 << 3);", "front_end slang"),
+    "inverted ones": ("assign y = ~'1 | a;", "front_end slang"),
     "a number without a size": ("assign y = ('hFFFFFFFF + a) >> 32;", "front_end slang"),
     "an empty text": ('assign y = $bits("");', "an empty text"),
     "an outer name, hidden later": (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dais_verif.base.errors import SimulatorError
 from dais_verif.base.line_directives import without_lines
-from dais_verif.base.toolchain.rtl_files import read_others
+from dais_verif.base.toolchain.rtl_files import is_vhdl, read_others
 
 __all__ = ["Private", "copied", "options", "original", "others", "plain_name", "read", "shown"]
 
@@ -91,9 +91,10 @@ def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple
 def read(source: Path) -> bytes:
     """Return the bytes of an RTL file, for tools to read. Raises ``InputError`` if it cannot be read."""
     try:
-        return without_lines(source.read_bytes())
+        text = source.read_bytes()
     except OSError as error:
         raise SimulatorError(f"RTL file {str(source)!r} cannot be read: {error.strerror}") from None
+    return text if is_vhdl(source) else without_lines(text)
 
 
 def original(place: str, sources: Sequence[Path]) -> str:

@@ -6,6 +6,8 @@ beside the file that includes it, and beside every source, as in the simulators.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,11 @@ __all__ = ["included", "included_by", "included_names", "read_files"]
 
 #: The largest size of an RTL file; a million ops take a tenth of it.
 _MOST_BYTES = 2 << 30
+
+_INCLUDES = re.compile(rb'`include[ \t]+"([^"\n\0]{1,1000})"')
+#: Includes that are nested deeper are left to the tools, which refuse them.
+_DEEPEST = 200
+_DECIDES = re.compile(rb"`(?:ifndef|ifdef|pragma)\b")
 
 #: Macros that slang defines, but no simulator does; therefore they are undefined here.
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
@@ -36,6 +43,7 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
         if not _is_text(str(source.absolute())):
             raise UnsupportedVerilog(f"RTL file {str(source)!r} has a path that is not valid UTF-8; rename it")
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
+    _refuse_endless(sources, folders)
     for folder in folders:
         manager.addUserDirectories(str(folder))
     for source in sources:
@@ -52,6 +60,41 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
                     " another file than synthesis: rename one of them"
                 )
     return tree
+
+
+def _refuse_endless(sources: Sequence[Path], folders: Sequence[Path]) -> None:
+    """Raise ``UnsupportedVerilog`` if files include each other and none of them ever decides whether to be read.
+
+    Every tool would read them without end; slang takes all memory for two files that include each other twice.
+    """
+    texts: dict[Path, bytes] = {}
+    path: list[Path] = []
+    done: set[Path] = set()
+
+    def visit(file: Path) -> None:
+        if file in path:
+            round_ = path[path.index(file) :]
+            if not any(_DECIDES.search(texts[one]) for one in round_):
+                raise UnsupportedVerilog(
+                    f"{file}: it includes {round_[1 % len(round_)].name!r}, which leads back to it without end; write"
+                    " `ifndef around what a file defines"
+                )
+            return
+        if file in done or len(path) > _DEEPEST or not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return
+        texts[file] = file.read_bytes()
+        path.append(file)
+        for name in _INCLUDES.findall(texts[file]):
+            for folder in (file.parent, *folders):
+                other = Path(os.path.normpath(os.path.join(folder, os.fsdecode(name))))
+                if other.is_file():
+                    visit(other)
+                    break
+        path.pop()
+        done.add(file)
+
+    for source in sources:
+        visit(Path(os.path.normpath(source.absolute())))
 
 
 def _assign(source: Path, manager: Any) -> None:

@@ -263,7 +263,16 @@ class _Search:
         if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
             raise self._refused(e, "Yosys misreads a signed index on the left-hand side; make it unsigned")
 
+    def _folded(self, e: Any) -> None:
+        """Refuse ``'1`` in a constant, such as ``'1 << 3`` or ``~'1``: Yosys computes it with one bit."""
+        operands = [_bare(x) for x in _OPERANDS[type(e)](e)]
+        if any(type(x) is ast.UnbasedUnsizedIntegerLiteral and _has_ones(x) for x in operands) and all(
+            x.eval(ast.EvalContext(self._root)).value is not None for x in operands
+        ):
+            raise self._refused(e, "Yosys reads one bit of '1 here; give the number a size")
+
     def _compared(self, e: Any) -> None:
+        self._folded(e)
         if e.op in _EQUALITIES:
             self._texts.update(_place(_bare(operand)) for operand in (e.left, e.right))
 
@@ -302,6 +311,7 @@ _RULES: dict[Any, Callable[[_Search, Any], None]] = {
     ast.IntegerLiteral: _Search._literal,
     ast.StringLiteral: _Search._text,
     ast.BinaryExpression: _Search._compared,
+    ast.UnaryExpression: _Search._folded,
     ast.NamedValueExpression: _Search._named,
     ast.HierarchicalValueExpression: _Search._hierarchical,
     ast.CallExpression: _Search._call,
@@ -317,6 +327,10 @@ _ALSO: dict[Any, Callable[[Any], Any]] = {
     ast.ProceduralBlockSymbol: lambda e: e.procedureKind,
     ast.CallExpression: lambda e: e.subroutineName if e.isSystemCall else e.kind,
 }
+
+
+def _has_ones(literal: Any) -> bool:
+    return bool(literal.value.hasUnknown) or int(literal.value) != 0
 
 
 def _is_trusted(e: Any) -> bool:
