@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.approximated_networks import random_case
-from support.onnx_networks import Build, random_inputs
-from unit.test_networks import LAYERS, MODES, cnn, random_network, weights
+from support.onnx_networks import LAYERS, MODES, Build, cnn, random_inputs, random_network, weights
 
 from dais_verif.base.errors import VectorError
 from dais_verif.compile.approximation import KNOBS
