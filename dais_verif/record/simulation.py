@@ -192,7 +192,7 @@ class WrongLine:
             text += f"; then all outputs are right in {counted(self.explains, 'vector')}"
         if self.edit is not None:
             proved = ", which is proved" if self.edit.proved else ""
-            text += f"; at {self.edit.line}, `{self.edit.new}` instead gives these{proved}"
+            text += f"; at {self.edit.line}, `{self.edit.new.partition('//')[0].strip()}` instead gives these{proved}"
         return text
 
 
