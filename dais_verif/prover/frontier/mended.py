@@ -60,7 +60,7 @@ class Mended:
         inputs = {one.name: one for one in self.boundary.pieces}
 
         def cut(one: Signal, low: int, width: int) -> Term | None:
-            inside = one is signal or one.name in anew or (scope is not None and one.name.startswith(f"{scope}."))
+            inside = one is signal or one.name in again or (scope is not None and one.name.startswith(f"{scope}."))
             if one.name in inputs:
                 return self._input(inputs[one.name], low, width, given)
             if inside or one.name not in values:
