@@ -44,10 +44,10 @@ class Mended:
     wires: Wires
     places: tuple[Place, ...]
 
-    def is_right_at(self, number: int, netlist: Netlist, scope: str | None, anew: Container[str] = ()) -> bool:
+    def is_right_at(self, number: int, netlist: Netlist, scope: str | None, again: Container[str] = ()) -> bool:
         """Return whether an edited design has the right values at a place, over the right values of what it reads.
 
-        The place itself is computed anew, and the signals within the instance ``scope``, or of the names ``anew``.
+        The place itself is computed again, and the signals within the instance ``scope``, or of the names ``again``.
         """
         place = self.places[number]
         if place.signal not in self.wires.values:  # of a wide signal, only what its parts give is known
