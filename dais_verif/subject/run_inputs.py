@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.base.errors import DaisError, RtlFileError, ToolError
-from dais_verif.base.toolchain.rtl_files import DataFile, data_files, is_vhdl, read_others
+from dais_verif.base.files import read_plain
+from dais_verif.base.toolchain.rtl_files import MOST_RTL_BYTES, DataFile, data_files, is_vhdl, read_others
 from dais_verif.base.toolchain.tool_files import (
     PACKAGES,
     content_of,
@@ -68,7 +69,7 @@ def rtl_inputs(sources: Sequence[Path], given: Sequence[Path] = (), *, strict: b
     waiting = [source for source in sources if not is_vhdl(source)]
     while waiting:
         source = waiting.pop()
-        text = source.read_bytes()
+        text = read_plain(source, MOST_RTL_BYTES, "RTL file")
         for name in included_in(text) if read_others([text]) else ():
             if name is None:
                 if not strict:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from dais_verif.base.errors import ClusterError, ClusterFailure
+from dais_verif.base.verdict import Verdict
 from dais_verif.campaigns.regression import cluster
 from dais_verif.campaigns.regression.cluster import check_name, connect
 from dais_verif.campaigns.regression.job import Task
-from dais_verif.record.campaigns import Job
+from dais_verif.record.campaigns import Job, JobResult
 
 
 @pytest.mark.parametrize("name", ["tcp://head:8786", "ws://head:1", "ucx://head:1"])
@@ -77,13 +78,14 @@ def test_a_worker_with_other_files_refuses_the_job(tmp_path: Path, monkeypatch: 
     assert [name for name, _ in sent] == ["a.bin", "a.v", "b.vh"]
 
     @contextmanager
-    def working(words: object, version: object) -> Iterator[tuple[None, str, None]]:
-        yield None, "worker", None
+    def working(words: object, version: object) -> Iterator[tuple[None, str, str, None]]:
+        yield None, "key", "worker", None
 
     ran: list[Task] = []
     monkeypatch.setattr(cluster, "_working", working)
-    monkeypatch.setattr(cluster, "run_job", lambda task, *_: ran.append(task))
-    monkeypatch.setattr(cluster, "run_jointly", lambda tasks, *_: ran.extend(tasks))
+    result = JobResult(job, Verdict.PASS, "", 1.0, [Verdict.PASS])
+    monkeypatch.setattr(cluster, "run_job", lambda task, *_: ran.append(task) or result)
+    monkeypatch.setattr(cluster, "run_jointly", lambda tasks, *_: ran.extend(tasks) or [result])
     cluster._run(task, sent, (), "")
     cluster._run_jointly([task], [sent], (), "")
     assert ran == [task, task]

@@ -14,6 +14,7 @@ from support.real_networks import lenet
 import dais_verif
 from dais_verif.base.errors import VectorError
 from dais_verif.compile.networks import NetworkError, fuse, parse
+from dais_verif.compile.networks.tensors import TensorModel
 from dais_verif.record.program import ProgramInfo
 from dais_verif.verbs.approximation.measure import MeasureRequest, measure_configurations
 from dais_verif.verbs.evaluate import EvaluationRequest, evaluate
@@ -84,17 +85,17 @@ def file(large: Large, tmp_path: Path) -> Path:
 def test_a_large_network_is_run_in_python(large: Large) -> None:
     network = parse(large.data)
     assert not network.unrolls and network.steps > 32 * 32 * 48 * 25
-    assert np.array_equal(network.run(large.x.reshape(5, -1)), large.outputs())
+    assert np.array_equal(TensorModel(network).doubles(large.x.reshape(5, -1)), large.outputs())
     with pytest.raises(NetworkError, match=str(network.steps)):
         network.program()
     with pytest.raises(VectorError):
-        network.run(np.full((1, 1024), 0.5))
+        TensorModel(network).doubles(np.full((1, 1024), 0.5))
 
 
 def test_a_small_network_gives_the_same_in_both_ways() -> None:
     network = dais_verif.networks.read(Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx")
     x = np.random.default_rng(0).integers(0, 16, (20, 64)) * 2.0 ** -network.tensors[network.inputs[0]].type.f
-    assert network.unrolls and np.array_equal(network.run(x), dais_verif.run(network.program(), x))
+    assert network.unrolls and np.array_equal(TensorModel(network).doubles(x), dais_verif.run(network.program(), x))
 
 
 def test_a_large_network_is_shown(file: Path) -> None:
@@ -123,6 +124,7 @@ def test_raw_inputs_of_a_large_network(file: Path, large: Large) -> None:
         evaluate(EvaluationRequest(program=file, inputs=file.parent / "raw.npy", engine="exact"))
 
 
+@pytest.mark.slow
 def test_a_large_network_is_measured(file: Path, large: Large) -> None:
     request = MeasureRequest(network=file, configurations=file.parent / "conf.txt", data=file.parent / "samples.npz")
     exact, columns, half = measure_configurations(request).measured
@@ -154,7 +156,7 @@ def test_lenet_under_all_its_configurations() -> None:
     assert sum(op.cost for node in fuse(network) for op in node.ops) == 13_883_904
     file = read_configurations(HPVM / "lenet_mnist.txt")
     x = np.random.default_rng(0).integers(-128, 128, (2, 784)) / 128
-    exact = network.run(x)
-    seen = [approximate(network, file, one.name).network.run(x) for one in file.configurations]
+    exact = TensorModel(network).doubles(x)
+    seen = [TensorModel(approximate(network, file, one.name).network).doubles(x) for one in file.configurations]
     assert len(seen) == 51 and np.array_equal(seen[0], exact)
     assert any(not np.array_equal(one, exact) for one in seen)

@@ -33,4 +33,5 @@ def test_plain_words_change_alone(text: str, expected: str) -> None:
     ],
 )
 def test_prose_changes_alone(code: str, expected: str | None) -> None:
-    assert ast.unparse(_Rewording().visit(ast.parse(code))) == (expected or ast.unparse(ast.parse(code)))
+    tree = ast.parse(code)
+    assert ast.unparse(_Rewording(tree).visit(tree)) == (expected or ast.unparse(ast.parse(code)))

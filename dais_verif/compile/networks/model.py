@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.base.errors import RequestError
@@ -20,7 +19,6 @@ from dais_verif.compile.networks.problems import NetworkError, Refusal, shortene
 from dais_verif.compile.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.spec.program import FixedType, Program
 from dais_verif.spec.program.model import Origin
-from dais_verif.spec.program.numbers import Batch, doubles_of_raw
 
 __all__ = ["Lowered", "Network", "Node", "Tensor"]
 
@@ -127,18 +125,6 @@ class Network:
         lowered = self._lowered()
         values = [one for name in names for one in values_of(lowered.ops, name, lowered.tensors[name])]
         return replace(lowered.ops.builder.build(values), origin=self.origin)
-
-    def run(self, x: Any) -> NDArray[np.float64]:
-        """Return all outputs for inputs ``x`` as float64: one row per sample, one column per element.
-
-        They are computed on tensors, without unrolling the network, and equal those of ``program()``. ``x``: an array
-        of numbers (samples, elements of all inputs). Raises ``VectorError`` for a number that an input cannot hold.
-        """
-        from dais_verif.compile.networks.tensors import TensorModel
-
-        model = TensorModel(self)
-        found = model.run(Batch.of(x, model.n_in))
-        return np.stack([doubles_of_raw(column, found.f, at) for at, column in enumerate(found.raw.T)], axis=1)
 
     def require_numbers(self, name: str) -> None:
         """Raise ``RequestError`` if there is no tensor ``name``, ``NetworkError`` if it is no fixed-point numbers."""

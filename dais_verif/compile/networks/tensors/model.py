@@ -17,7 +17,7 @@ from dais_verif.compile.networks.reals import NO_FIXED_POINT
 from dais_verif.compile.networks.tensors.exact import Exact, Integers, compact, exact_of_array, scaled_up
 from dais_verif.compile.networks.tensors.numbers import Tables, Tensor
 from dais_verif.compile.networks.tensors.operators import Step, result_of
-from dais_verif.spec.program.numbers import Batch
+from dais_verif.spec.program.numbers import Batch, doubles_of_raw
 
 __all__ = ["Outputs", "TensorModel"]
 
@@ -76,6 +76,15 @@ class TensorModel:
             for piece in pieces
         ]
         return Outputs(np.concatenate(parts), f)
+
+    def doubles(self, x: Any) -> NDArray[np.float64]:
+        """Return all outputs for inputs ``x`` as float64: one row per sample, one column per element.
+
+        ``x``: an array of numbers (samples, elements of all inputs). Raises ``VectorError`` for a number that an input
+        cannot hold, and for an output that float64 cannot hold.
+        """
+        found = self.run(Batch.of(x, self.n_in))
+        return np.stack([doubles_of_raw(column, found.f, at) for at, column in enumerate(found.raw.T)], axis=1)
 
     def _pieces(self, batch: Batch) -> Iterator[dict[str, Tensor]]:
         """Yield inputs for as many samples as the largest tensor allows."""
