@@ -59,7 +59,7 @@ def _loaded(place: str) -> Any:
 
 
 class _Signature(inspect.Signature):
-    """A signature whose parameters are found when somebody looks, since that loads modules."""
+    """A signature whose parameters are found when they are read, since that loads modules."""
 
     find: Callable[[], Mapping[str, inspect.Parameter]] | None = None
 
