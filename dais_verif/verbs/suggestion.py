@@ -96,8 +96,8 @@ class _Trying:
         places: list[tuple[str, str, str | None, frozenset[str]]] = []
         for line, scope in zip(signal.lines, signal.scopes, strict=True):
             places.append((line, own if scope is None else scope.rpartition(".")[0], scope, frozenset()))
-        anew = frozenset(name for _, name in signal.near)
-        places += [(line, own, None, anew) for line, _ in signal.near if line not in signal.lines]
+        near = frozenset(name for _, name in signal.near)
+        places += [(line, own, None, near) for line, _ in signal.near if line not in signal.lines]
         for line, inside, scope, again in places:
             name, _, row = line.rpartition(":")
             path = self._sources.get(Path(name).resolve())
@@ -111,7 +111,7 @@ class _Trying:
                 netlist = self.netlist({**edited, path: edit.applied(text)})
                 if netlist is None:
                     continue
-                # GHDL numbers its signals anew, so only whole outputs can be compared.
+                # GHDL numbers its signals again, so only whole outputs can be compared.
                 if not self._vhdl and not found.mended.is_right_at(number, netlist, scope, again):
                     continue
                 if not last or found.mended.is_right(netlist):
