@@ -53,14 +53,15 @@ _Simulators: TypeAlias = Annotated[list[Simulator], msgspec.Meta(min_length=1)]
 _Seeds: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=1)]
 _Texts: TypeAlias = str | list[str]
 
-#: Options of ``sim`` that a regression sets itself.
-_OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o", "--suggest")
+#: Options of ``sim`` that a regression sets itself, and one that writes a file, which all its jobs would share.
+_OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
+_SHARED = ("--suggest",)
 
 #: The options of ``sim`` by the keys of a variant, without those that a regression sets, or has for itself.
 _OPTIONS = {
     one.keyword: one
     for one in declared(SimulationRequest)
-    if one.spelled not in (*_OURS, "--timeout") and not one.option.hidden
+    if one.spelled not in (*_OURS, *_SHARED, "--timeout") and not one.option.hidden
 }
 
 #: The name of a variant, which becomes part of the names of jobs and folders.
@@ -190,10 +191,10 @@ def _read_variant(table: Any, name: str, key: str) -> tuple[_Variant, Mapping[st
             f"{name}: variants.{key}: stages is for emitted RTL, rtl names user RTL; give one of them"
         )
     for word in said.arguments:
-        if word.partition("=")[0] in _OURS:
-            raise RegressionError(
-                f"{name}: variants.{key}.arguments: {word} is not allowed here, since regress sets it"
-            )
+        spelled = word.partition("=")[0]
+        if spelled in (*_OURS, *_SHARED):
+            why = "all jobs would write its file" if spelled in _SHARED else "regress sets it"
+            raise RegressionError(f"{name}: variants.{key}.arguments: {word} is not allowed here, since {why}")
     try:
         keywords_of(SimulationRequest, _without_sandbox(said))
     except RequestError as error:

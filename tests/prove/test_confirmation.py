@@ -51,7 +51,7 @@ def asked(folder: Path, *texts: str, clock: Clocking | None = None, program: Pro
         sources.append(folder / f"file_{number}.sv")
         sources[-1].write_text(text + "\n")
     design = RtlDesign(tuple(sources), "model", dut=packed(program, clock))
-    return ConfirmationRequest(program, design, folder / "work", vectors=300, only=("icarus",))
+    return ConfirmationRequest(program, design, folder / "confirmed", vectors=300, only=("icarus",))
 
 
 def confirmed(request: ConfirmationRequest) -> Confirmation:

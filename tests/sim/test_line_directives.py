@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from prove.reading import LIMITS
 
 from dais_verif.base.errors import DaisError
 from dais_verif.base.line_directives import without_lines
+from dais_verif.base.toolchain import tools
 from dais_verif.base.toolchain.private_files import read
 from dais_verif.hardware.synthesis.elaboration import elaborated
 from dais_verif.prover import slang
@@ -63,3 +66,47 @@ def test_right_rtl_is_read_and_built(tmp_path: Path) -> None:
     assert slang.elaborate([source], "model", {}).included == (more,)
     for simulator in (icarus, verilator):
         assert simulator.build([source], "model", tmp_path / simulator.__name__).also_read == (more,)
+
+
+#: Pieces of texts in which a directive may stand in code, in a comment or in a string.
+_PIECES = [
+    "a",
+    "b;",
+    "// c",
+    "/* d",
+    "*/",
+    '"s"',
+    '"',
+    '"t\\"u"',
+    "\\e ",
+    "\\/*x ",
+    "/**/",
+    "`M",
+    "`define M x",
+    "\\\n",
+    "\r\n",
+    "\n",
+]
+_PIECES += ['`line 3 "f.v" 0', '  `line 4 "g.v" 1', '`line 5 "h" 2 // k', '`line 6 "i" 0 // */ y; /*']
+
+
+def test_tools_read_the_same_code_without_directives(tmp_path: Path) -> None:
+    """Verilator's preprocessor, which leaves out comments and directives, is the judge."""
+    source, compared = tmp_path / "text.v", 0
+
+    def read(text: bytes) -> bytes | None:
+        source.write_bytes(text)
+        found = tools.verilator()
+        done = subprocess.run([*found.driver[-1:], "-E", "-P", str(source)], env=found.env, capture_output=True)
+        return None if done.returncode else b" ".join(done.stdout.split())
+
+    for seed in range(400):
+        rng = random.Random(seed)
+        pieces = [rng.choice(_PIECES) + rng.choice(["", " ", "\n", "\n"]) for _ in range(rng.randint(3, 14))]
+        text = "".join(pieces).encode()
+        kept = without_lines(text)
+        if kept != text:
+            before = read(text)
+            assert read(kept) == before, (seed, text)
+            compared += before is not None
+    assert compared > 20

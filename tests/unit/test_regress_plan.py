@@ -281,10 +281,11 @@ def test_the_command_outranks_the_manifest(folder: Path) -> None:
             "--seed=4",
         ),
         ('programs = "a"\n[variants.x]\nsuggest = "a.v"', "[variants.x] suggest is no key"),
+        ('programs = "a"\n[variants.x]\narguments = ["--suggest", "a.v"]', "--suggest"),
         ('programs = "a"\n[variants."x/y"]', "'x/y'"),
         ('programs = "a"\n[variants]\nx = 3', "[variants.x]"),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_what_a_manifest_cannot_say(text: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "regress.toml"
